@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+# make help lists the targets.
+SHELL := /bin/bash
+.DEFAULT_GOAL := build
+
+OUT := build/out
+VERSION := 0.1.0
+GO ?= go
+GOFLAGS_ALL := -trimpath -ldflags '-s -w -X github.com/slurm-k8s/slurm-k8s/gocore/internal/wellknown.Version=$(VERSION)'
+GO_SOURCES := $(shell find gocore -name '*.go' -o -name '*.c' -path 'gocore/*') go.mod go.sum include/gocore.h
+export SLURM_K8S_CLUSTER ?= /var/tmp/slurm-k8s-cluster
+
+##@ Use
+.PHONY: help
+help: ## Show this list.
+	@awk 'BEGIN {FS = ":.*##"} /^##@/ {printf "\n%s\n", substr($$0, 5)} /^[a-z0-9-]+:.*##/ {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: demo
+demo: packages build ## Start the cluster, run the main job, show it, stop what was started.
+	tests/cluster/demo
+
+.PHONY: test
+test: packages lint-c test-go test-c test-e2e ## Prove the project: unit, C, and end to end on real daemons.
+
+##@ Build
+.PHONY: packages
+packages: ## Install the Debian packages that building and testing need.
+	@tests/cluster/packages
+
+.PHONY: build
+build: $(OUT)/gocore.so $(OUT)/slurm-k8s $(OUT)/podinit $(OUT)/relay $(OUT)/spank_k8s.so ## Build the plugin, the core, relay, podinit and the command.
+
+include tests/c/podinit.mk
+include tests/c/spank.mk
+
+$(OUT)/gocore.so: $(GO_SOURCES) gocore/exports.c
+	@mkdir -p $(OUT)
+	CGO_ENABLED=1 $(GO) build -buildmode=c-shared $(GOFLAGS_ALL) -o $@ ./gocore
+	@rm -f $(OUT)/gocore.h
+
+$(OUT)/slurm-k8s: $(GO_SOURCES)
+	@mkdir -p $(OUT)
+	CGO_ENABLED=0 $(GO) build $(GOFLAGS_ALL) -o $@ ./gocore/cmd/slurm-k8s
+
+.PHONY: clean
+clean: ## Remove what was built here; the caches of Kubernetes and images stay.
+	rm -rf $(OUT)
+
+##@ Test
+.PHONY: test-go
+test-go: ## Unit tests of the Go packages, with the race detector.
+	$(GO) vet ./gocore/... && $(GO) vet -tags e2e ./tests/...
+	$(GO) test -race ./gocore/...
+
+.PHONY: test-c
+test-c: test-c-podinit test-c-spank ## Tests of relay, podinit and the plugin, under ASan and UBSan.
+
+.PHONY: test-e2e
+test-e2e: build ## End to end on a real Slurm and a real Kubernetes, which it starts and stops.
+	tests/e2e/run
+
+.PHONY: fuzz
+fuzz: ## Fuzz every parser for FUZZTIME each (default 20s).
+	tests/fuzz $(or $(FUZZTIME),20s)
+
+##@ Lint
+.PHONY: lint
+lint: packages lint-go lint-c lint-sh ## Linters for Go, C and shell.
+
+.PHONY: lint-go
+lint-go: ## gofmt, vet and staticcheck.
+	@test -z "$$(gofmt -l gocore tests | tee /dev/stderr)"
+	$(GO) vet ./gocore/...
+	cd tools && GOBIN=$(CURDIR)/$(OUT)/tools $(GO) install tool
+	$(OUT)/tools/staticcheck -tags e2e ./gocore/... ./tests/e2e/...
+
+.PHONY: lint-c
+lint-c: ## gcc -fanalyzer and cppcheck.
+	build/lint-c
+
+.PHONY: lint-sh
+lint-sh: ## shellcheck.
+	shellcheck -x $$(git ls-files -co --exclude-standard | xargs -r grep -lE '^#!.*\b(ba)?sh' --)
+
+##@ Cluster
+.PHONY: cluster-up
+cluster-up: packages build ## Start the one-machine Slurm and Kubernetes with the plugin installed.
+	tests/cluster/up
+
+.PHONY: cluster-down
+cluster-down: ## Stop it and leave nothing behind.
+	tests/cluster/down

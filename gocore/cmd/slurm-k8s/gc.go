@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/sirupsen/logrus"
+
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/collector"
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/kube"
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/site"
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/wellknown"
+)
+
+const (
+	// gcLimit bounds a whole run: a timer starts the next one.
+	gcLimit = 5 * time.Minute
+	// gcGrace is longer than anything takes between a Pod's creation and Slurm knowing of it.
+	gcGrace = 2 * time.Minute
+	// podinitAge: a node with an older installation may use its podinit again.
+	podinitAge = 24 * time.Hour
+	// collectorKubeconfig lies beside the node's credential.
+	collectorKubeconfig = "collector.kubeconfig"
+	// maxPodinit is what a ConfigMap can carry.
+	maxPodinit = 1 << 20
+)
+
+// gc runs the collector once. It exits with 1 where something could not be done.
+func gc(ctx context.Context, arguments []string, out, faults io.Writer) int {
+	flags := newFlags("gc", faults)
+	path := flags.String("config", defaultConfig, "the site's configuration, a `FILE`")
+	kubeconfig := flags.String("kubeconfig", "", "the collector's credential, a `FILE`\n"+strings.Repeat(" ", 25)+"(default: "+collectorKubeconfig+" beside the node's)")
+	libexec := flags.String("libexec", defaultLibexec, "the `DIRECTORY` of podinit")
+	grace := flags.Duration("grace", gcGrace, "leave Pods alone that are younger than this `TIME`")
+	dryRun := flags.Bool("dry-run", false, "say what would be done, and do nothing")
+	if code, done := parse(flags, arguments); done {
+		return code
+	}
+	if flags.NArg() != 0 {
+		fmt.Fprintf(faults, "slurm-k8s gc: takes no argument: %q\n", flags.Arg(0))
+		return exitUsage
+	}
+	log := logrus.New()
+	log.SetOutput(faults)
+	ctx, cancel := context.WithTimeout(ctx, gcLimit)
+	defer cancel()
+
+	config, err := site.Load(*path)
+	if err != nil {
+		return complain(faults, "gc", err.Error())
+	}
+	if *kubeconfig == "" {
+		*kubeconfig = filepath.Join(filepath.Dir(config.Kubeconfig), collectorKubeconfig)
+	}
+	client, err := kube.Open(*kubeconfig, site.CheckCredential)
+	if err != nil {
+		return complain(faults, "gc", err.Error())
+	}
+	slurm := collector.Commands{}
+	cluster, err := clusterName(ctx, config, slurm)
+	if err != nil {
+		return complain(faults, "gc", err.Error())
+	}
+	run := collector.Collector{
+		Config: collector.Config{
+			Namespace: config.Namespace, Cluster: wellknown.LabelValue(cluster),
+			Grace: *grace, DryRun: *dryRun,
+			Podinit: installedPodinit(*libexec, log), PodinitAge: podinitAge,
+			Autoscaler: config.Gate.Autoscaler,
+		},
+		Kubernetes: collector.RESTCluster{REST: client.REST},
+		Slurm:      asRoot{slurm, os.Geteuid()},
+		Out:        out,
+		Log:        log.WithField("cluster", cluster),
+		Now:        time.Now,
+	}
+	if err := run.Run(ctx); err != nil {
+		return complain(faults, "gc", strings.Split(err.Error(), "\n")...)
+	}
+	return exitOK
+}
+
+// clusterName is the name in the labels of the Pods: the site's, else Slurm's.
+func clusterName(ctx context.Context, config *site.Config, slurm collector.Commands) (string, error) {
+	if config.Cluster != "" {
+		return config.Cluster, nil
+	}
+	name, err := slurm.ClusterName(ctx)
+	if err != nil {
+		return "", fmt.Errorf("the Slurm cluster's name is not known: %w", err)
+	}
+	return name, nil
+}
+
+// asRoot refuses to believe what Slurm tells other users: with PrivateData they do not see
+// all jobs, and a job not seen would cost it its Pod.
+type asRoot struct {
+	collector.Slurm
+	uid int
+}
+
+// Jobs implements collector.Slurm.
+func (s asRoot) Jobs(ctx context.Context) (map[uint32]collector.Job, error) {
+	if s.uid != 0 {
+		return nil, errors.New("only root is sure to be told of all jobs (run gc as root)")
+	}
+	return s.Slurm.Jobs(ctx)
+}
+
+// installedPodinit names the ConfigMap of the podinit that is installed here, or "".
+func installedPodinit(libexec string, log logrus.FieldLogger) string {
+	file, err := os.Open(filepath.Join(libexec, wellknown.PodinitKey))
+	if err != nil {
+		log.Warnf("podinit: %s", err)
+		return ""
+	}
+	defer file.Close()
+	program, err := io.ReadAll(io.LimitReader(file, maxPodinit))
+	if err != nil || len(program) == 0 {
+		log.Warnf("podinit %q cannot be read: %v", file.Name(), err)
+		return ""
+	}
+	return wellknown.PodinitConfigMap(program)
+}

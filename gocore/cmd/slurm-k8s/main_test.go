@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/sirupsen/logrus"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/collector"
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/site"
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/submission"
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/wellknown"
+)
+
+func call(t *testing.T, arguments ...string) (code int, out, faults string) {
+	t.Helper()
+	var o, f bytes.Buffer
+	code = run(t.Context(), arguments, &o, &f)
+	return code, o.String(), f.String()
+}
+
+func TestDispatch(t *testing.T) {
+	for _, test := range []struct {
+		arguments   []string
+		code        int
+		out, faults string
+	}{
+		{nil, exitUsage, "", "Usage: slurm-k8s COMMAND"},
+		{[]string{"help"}, exitOK, "validate   check a job file", ""},
+		{[]string{"--help"}, exitOK, "Usage:", ""},
+		{[]string{"version"}, exitOK, "slurm-k8s ", ""},
+		{[]string{"--version"}, exitOK, "slurm-k8s ", ""},
+		{[]string{"fly"}, exitUsage, "", `no such command: "fly"`},
+		{[]string{"gc", "--help"}, exitOK, "", "--dry-run"},
+		{[]string{"gc", "--force"}, exitUsage, "", "-force"},
+		{[]string{"gc", "now"}, exitUsage, "", `takes no argument: "now"`},
+		{[]string{"gc", "--config=/none/k8s.yaml"}, exitFault, "", "/none/k8s.yaml"},
+		{[]string{"validate"}, exitUsage, "", "one job file is wanted"},
+		{[]string{"validate", "--config=/none/k8s.yaml", "job.sh"}, exitFault, "", "/none/k8s.yaml"},
+	} {
+		code, out, faults := call(t, test.arguments...)
+		assert.Equal(t, test.code, code, test.arguments)
+		assert.Contains(t, out, test.out, test.arguments)
+		assert.Contains(t, faults, test.faults, test.arguments)
+		if test.out == "" {
+			assert.Empty(t, out, test.arguments)
+		}
+	}
+}
+
+func TestRequestOf(t *testing.T) {
+	for _, name := range []string{"SLURM_K8S_IMAGE", "SLURM_K8S_WORKDIR"} {
+		t.Setenv(name, "")
+	}
+	directory := t.TempDir()
+	t.Chdir(directory)
+	require.NoError(t, os.WriteFile("job.sh", []byte("#!/bin/sh\n#SBATCH -N 2 --mem=4G\n#SBATCH --k8s-image=a/b:1\n#K8S_IMAGE=old:1\n#K8S_WORKDIR=/old\necho\n#SBATCH --time=1\n"), 0o600))
+	config := site.Default()
+
+	got, err := requestOf("job.sh", config)
+	require.NoError(t, err)
+	assert.Equal(t, submission.Request{
+		Tool: "sbatch", Script: filepath.Join(directory, "job.sh"), Directory: directory,
+		Options: map[string]string{"image": "a/b:1"}, Sbatch: map[string]string{"nodes": "2", "mem": "4G"},
+	}, got)
+
+	config.LegacyComments = true
+	t.Setenv("SLURM_K8S_IMAGE", "env:1")
+	got, err = requestOf("job.sh", config)
+	require.NoError(t, err)
+	assert.Equal(t, map[string]string{"image": "env:1", "workdir": "/old"}, got.Options)
+
+	_, err = requestOf("none.sh", config)
+	assert.Error(t, err)
+}
+
+func TestTell(t *testing.T) {
+	var out, faults bytes.Buffer
+	assert.Equal(t, exitOK, tell(submission.Result{Warnings: []string{"w"}}, "job.sh", &out, &faults))
+	assert.Equal(t, "job.sh: may be submitted\n", out.String())
+	assert.Equal(t, "slurm-k8s: warning: w\n", faults.String())
+	out.Reset()
+	faults.Reset()
+	assert.Equal(t, exitFault, tell(submission.Result{Faults: []string{"a", "b"}}, "job.sh", &out, &faults))
+	assert.Empty(t, out.String())
+	assert.Equal(t, "slurm-k8s: a\nslurm-k8s: b\n", faults.String())
+}
+
+// As root only: site.Load wants root's file.
+func TestValidate(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("the site's configuration must be root's")
+	}
+	for _, name := range []string{"SLURM_K8S_IMAGE", "SLURM_K8S_WORKDIR"} {
+		t.Setenv(name, "")
+	}
+	directory := t.TempDir()
+	t.Chdir(directory)
+	require.NoError(t, os.WriteFile("k8s.yaml", []byte("namespace: slurm\n"), 0o644))
+	require.NoError(t, os.WriteFile("plain.sh", []byte("#!/bin/sh\n"), 0o600))
+	require.NoError(t, os.WriteFile("bad.sh", []byte("#!/bin/sh\n#SBATCH -N2\nif\n"), 0o600))
+
+	code, out, faults := call(t, "validate", "--config=k8s.yaml", "plain.sh")
+	assert.Equal(t, exitOK, code, faults)
+	assert.Contains(t, out, "has no --k8s-image")
+
+	// A loopback port that nobody listens on: the registry is a warning.
+	code, out, faults = call(t, "validate", "--config=k8s.yaml", "--k8s-image=127.0.0.1:1/a:1", "plain.sh")
+	assert.Equal(t, exitOK, code, faults)
+	assert.Contains(t, out, "plain.sh: may be submitted")
+	assert.Contains(t, faults, "connection refused")
+
+	code, out, faults = call(t, "validate", "--config=k8s.yaml", "--k8s-image=A//b", "--k8s-workdir=x", "bad.sh")
+	assert.Equal(t, exitFault, code)
+	assert.Empty(t, out)
+	for _, part := range []string{"--k8s-image:", "--k8s-workdir:", "--nodes:", "syntax error"} {
+		assert.Contains(t, faults, part)
+	}
+}
+
+func TestClusterNameAndPodinit(t *testing.T) {
+	config := site.Default()
+	config.Cluster = "lab"
+	name, err := clusterName(t.Context(), config, collector.Commands{})
+	require.NoError(t, err)
+	assert.Equal(t, "lab", name)
+
+	log := logrus.New()
+	var said bytes.Buffer
+	log.SetOutput(&said)
+	directory := t.TempDir()
+	assert.Empty(t, installedPodinit(directory, log))
+	assert.Contains(t, said.String(), "podinit")
+	require.NoError(t, os.WriteFile(filepath.Join(directory, "podinit"), []byte("x"), 0o755))
+	assert.Equal(t, wellknown.PodinitConfigMap([]byte("x")), installedPodinit(directory, log))
+
+	_, err = asRoot{collector.Commands{}, 1001}.Jobs(t.Context())
+	assert.ErrorContains(t, err, "run gc as root")
+}

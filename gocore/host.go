@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+// #include <stdlib.h>
+// #include "../include/gocore.h"
+// static void host_log(const struct k8s_host *h, int level, const char *line) { h->log(level, line); }
+// static int host_facts(const struct k8s_host *h, uint32_t id, char *out, size_t n) { return h->job_facts(id, out, n); }
+// static int host_requeue(const struct k8s_host *h, uint32_t id) { return h->requeue(id); }
+// static int host_update(const struct k8s_host *h, uint32_t id, char **f) { return h->update(id, (const char *const *)f); }
+// static int host_complete(const struct k8s_host *h, uint32_t id) { return h->complete_out_of_memory(id); }
+import "C"
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"syscall"
+	"unsafe"
+)
+
+// host is the process that loaded the core. It implements lifecycle.Slurm. The table is
+// copied, since the host's own need not outlive the call that brought it.
+type host struct{ table C.struct_k8s_host }
+
+func newHost(table *C.struct_k8s_host) *host {
+	if table == nil || table.size < C.size_t(unsafe.Sizeof(*table)) {
+		return nil
+	}
+	return &host{table: *table}
+}
+
+// factsCapacity holds the facts of any job: AdminComment is the longest, at most 4 KiB of
+// ours; somebody else's may be longer, then one larger attempt is made.
+const (
+	factsCapacity    = 64 << 10
+	factsCapacityMax = 4 << 20
+)
+
+// slurmError is what a Slurm call answered.
+type slurmError struct {
+	call string
+	code int
+}
+
+func (e *slurmError) Error() string { return fmt.Sprintf("%s: Slurm error %d", e.call, e.code) }
+
+func answer(call string, code C.int) error {
+	if code == 0 {
+		return nil
+	}
+	return &slurmError{call, int(code)}
+}
+
+// Facts implements lifecycle.Slurm.
+func (h *host) Facts(jobID uint32) ([]string, error) {
+	for capacity := factsCapacity; ; capacity = factsCapacityMax {
+		buffer := C.malloc(C.size_t(capacity))
+		code := C.host_facts(&h.table, C.uint32_t(jobID), (*C.char)(buffer), C.size_t(capacity))
+		text := ""
+		if code == 0 {
+			text = string(unsafe.Slice((*byte)(buffer), capacity))
+		}
+		C.free(buffer)
+		if code == 0 {
+			fields, _, _ := strings.Cut(text, "\x00\x00")
+			return strings.Split(strings.Clone(fields), "\x00"), nil
+		}
+		if code > 0 || capacity == factsCapacityMax {
+			return nil, answer("slurm_load_job", code)
+		}
+	}
+}
+
+// Requeue implements lifecycle.Slurm.
+func (h *host) Requeue(jobID uint32) error {
+	return answer("slurm_requeue", C.host_requeue(&h.table, C.uint32_t(jobID)))
+}
+
+// CompleteOutOfMemory implements lifecycle.Slurm.
+func (h *host) CompleteOutOfMemory(jobID uint32) error {
+	return answer("slurm_complete_job", C.host_complete(&h.table, C.uint32_t(jobID)))
+}
+
+// Update implements lifecycle.Slurm.
+func (h *host) Update(jobID uint32, fields []string) error {
+	pointers := C.malloc(C.size_t(len(fields)+1) * C.size_t(unsafe.Sizeof((*C.char)(nil))))
+	defer C.free(pointers)
+	vector := unsafe.Slice((**C.char)(pointers), len(fields)+1)
+	for i, field := range fields {
+		vector[i] = C.CString(field)
+		defer C.free(unsafe.Pointer(vector[i]))
+	}
+	vector[len(fields)] = nil
+	return answer("slurm_update_job", C.host_update(&h.table, C.uint32_t(jobID), (**C.char)(pointers)))
+}
+
+// Slurm's error numbers (slurm_errno.h) that matter here; the same from 22.05 on.
+const (
+	errDisabled     = 2037 // ESLURM_DISABLED: --no-requeue
+	errSettingIndex = 2103 // ESLURM_JOB_SETTING_DB_INX
+)
+
+// Final implements lifecycle.Slurm: what slurmctld itself answered, but for the states
+// that pass by themselves, is final; a controller that cannot be reached is not.
+func (h *host) Final(err error) bool {
+	var e *slurmError
+	return errors.As(err, &e) && e.code >= 2000 && e.code < 3000 && !passing[e.code] && syscall.Errno(e.code) != syscall.EAGAIN
+}
+
+// passing are answers of a controller that will answer otherwise in a moment.
+var passing = map[int]bool{
+	2027:            true, // ESLURM_IN_STANDBY_MODE
+	2131:            true, // ESLURM_IN_STANDBY_USE_BACKUP
+	2020:            true, // ESLURM_TRANSITION_STATE_NO_UPDATE
+	errSettingIndex: true,
+}
+
+// NoRequeue implements lifecycle.Slurm.
+func (h *host) NoRequeue(err error) bool {
+	var e *slurmError
+	return errors.As(err, &e) && e.code == errDisabled
+}
+
+// Log writes one line into Slurm's log.
+func (h *host) Log(level int, line string) {
+	text := C.CString(line)
+	C.host_log(&h.table, C.int(level), text)
+	C.free(unsafe.Pointer(text))
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package core
+
+import (
+	"context"
+	"io"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/kube"
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/podspec"
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/site"
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/wellknown"
+)
+
+// cluster is a client bound to the site's namespace. It implements lifecycle.Cluster.
+type cluster struct {
+	client    *kube.Client
+	namespace string
+}
+
+// openCluster opens the node's credential, which must be root's alone.
+func openCluster(config *site.Config) (*cluster, error) {
+	client, err := kube.Open(config.Kubeconfig, site.CheckCredential)
+	if err != nil {
+		return nil, err
+	}
+	return &cluster{client, config.Namespace}, nil
+}
+
+func (c *cluster) EnsurePodinit(ctx context.Context, podinit []byte) (string, error) {
+	return c.client.EnsurePodinit(ctx, c.namespace, podinit)
+}
+
+func (c *cluster) CreatePod(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, error) {
+	return c.client.CreatePod(ctx, pod)
+}
+
+func (c *cluster) GetPod(ctx context.Context, name string) (*corev1.Pod, error) {
+	return c.client.GetPod(ctx, c.namespace, name)
+}
+
+func (c *cluster) DeletePod(ctx context.Context, name string, uid types.UID, grace int64) error {
+	return c.client.DeletePod(ctx, c.namespace, name, uid, grace)
+}
+
+func (c *cluster) Follow(ctx context.Context, pod *corev1.Pod, see func(*corev1.Pod), gone func(), log func(error)) {
+	c.client.Follow(ctx, pod, see, gone, log)
+}
+
+func (c *cluster) Events(ctx context.Context, uid types.UID) ([]corev1.Event, error) {
+	return c.client.Events(ctx, c.namespace, uid)
+}
+
+func (c *cluster) Pump(ctx context.Context, pod string, session uint64) (io.ReadWriteCloser, error) {
+	return c.client.Pump(ctx, c.namespace, pod, session)
+}
+
+func (c *cluster) Shapes(ctx context.Context) (podspec.Shapes, error) {
+	return readShapes(ctx, c.client, c.namespace)
+}
+
+func readShapes(ctx context.Context, client *kube.Client, namespace string) (podspec.Shapes, error) {
+	object, err := client.GetConfigMap(ctx, namespace, wellknown.NodesConfigMap)
+	if err != nil {
+		return podspec.Shapes{}, err
+	}
+	return podspec.ParseShapes([]byte(object.Data[wellknown.NodesKey]))
+}

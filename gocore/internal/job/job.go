@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package job knows what a Slurm job is: the facts that Slurm's host process
+// hands over, and the job file with its directives. Pure: no network, no
+// processes; every text in it is untrusted until checked here.
+package job
+
+import (
+	"strings"
+	"time"
+)
+
+// Job is one step of one incarnation of a job on one Slurm node, as Slurm says.
+type Job struct {
+	ID      uint32
+	Step    string // wellknown.StepBatch, or the step's number
+	Cluster string // Slurm's ClusterName
+	Node    string // Slurm's NodeName
+
+	UID, GID  uint32
+	Groups    []uint32
+	User      string // name on the Slurm node; may be empty
+	Home      string // home directory on the Slurm node; may be empty
+	Account   string
+	Partition string
+	QOS       string
+	Name      string
+
+	CPUs      int64 // of this step on this node
+	MemoryMiB int64 // of this step on this node; 0: Slurm has not limited it
+	GRES      []GRES
+	Exclusive bool // whole node
+
+	Nodes     int           // of the allocation
+	NodeID    int           // this node's number in it
+	Tasks     int           // local tasks
+	TimeLimit time.Duration // 0: unlimited
+
+	// WholeMemory: the job asked for --mem=0, all of the node's memory.
+	WholeMemory bool
+	// State is Slurm's name for it ("RUNNING"), as it was at Merge; may be empty.
+	State string
+	// BatchArgv0 is the path of the batch script on the Slurm node; may be empty.
+	BatchArgv0 string
+
+	Restarts     uint32 // Slurm's restart count: incarnations before this one
+	Requeue      bool   // false: --no-requeue
+	AdminComment string
+
+	ArrayJobID  uint32 // 0: no array
+	ArrayTaskID uint32
+
+	Options Options
+}
+
+// GRES is one generic resource of the step on this node.
+type GRES struct {
+	Name, Type string
+	Count      int64
+}
+
+// Options are the plugin's own options of the job.
+type Options struct {
+	Image   string
+	Workdir string
+	Legacy  bool // the options stood in comment lines of the job file
+	// Script is K8S_SCRIPT, set where the job file has no command of its own.
+	Script string
+}
+
+// HasGPU tells whether a GRES of the step is one of Slurm's that stand for GPUs.
+func (j Job) HasGPU() bool {
+	for _, g := range j.GRES {
+		if g.Count > 0 && (g.Name == "mps" || g.Name == "shard" || strings.Contains(g.Name, "gpu")) {
+			return true
+		}
+	}
+	return false
+}
+
+// WholeNode tells whether Slurm gave the job all of a node whatever its size, so that the
+// site's resources.whole_node rule applies.
+func (j Job) WholeNode() bool { return j.Exclusive || j.WholeMemory }
+
+// Arguments are those of a batch script: what follows its own path.
+func Arguments(argv []string) []string {
+	if len(argv) < 2 {
+		return nil
+	}
+	return argv[1:]
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package job
+
+import (
+	"encoding/json"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/site"
+)
+
+func TestAdminComment(t *testing.T) {
+	r := Record{V: RecordVersion, Gated: 2, Reason: `no room ["0/1 nodes"] <é😀>`, Pod: "slurm-job-7", KubeNode: "k1", Image: "debian",
+		Digest: "sha256:0", At: Stamp(time.Unix(0, 0)), Foreign: "theirs"}
+	text := r.Encode()
+	assert.Equal(t, `{"slurm-k8s":1,"gated":2,"reason":"no room [\"0/1 nodes\"] <\u00e9\ud83d\ude00>","pod":"slurm-job-7","node":"k1",`+
+		`"image":"debian","digest":"sha256:0","at":"1970-01-01T00:00:00Z","foreign":"theirs"}`, text)
+	got, foreign := ParseAdminComment(text)
+	assert.Empty(t, cmp.Diff(r, got))
+	assert.Equal(t, "theirs", foreign)
+	assert.Equal(t, `{"slurm-k8s":1}`, Record{}.Encode())
+}
+
+func TestAdminCommentForeign(t *testing.T) {
+	for text, want := range map[string]string{
+		"": "", "(null)": "", "  ": "",
+		"approved by Bob":            "approved by Bob",
+		`{"v":1,"gated":7}`:          `{"v":1,"gated":7}`,
+		`{"slurm-k8s":0}`:            `{"slurm-k8s":0}`,
+		`{"slurm-k8s":1`:             `{"slurm-k8s":1`,
+		`{"slurm-k8s":1,"gated":-1}`: `{"slurm-k8s":1,"gated":-1}`,
+	} {
+		r, foreign := ParseAdminComment(text)
+		assert.Equal(t, want, foreign)
+		assert.Empty(t, cmp.Diff(Record{Foreign: want}, r))
+		if want != "" { // and it survives
+			_, again := ParseAdminComment(r.Encode())
+			assert.Equal(t, want, again)
+		}
+	}
+	newer, foreign := ParseAdminComment(`{"slurm-k8s":2,"gated":3,"more":{}}`)
+	assert.Equal(t, uint32(3), newer.Gated)
+	assert.Empty(t, foreign)
+	_, long := ParseAdminComment(strings.Repeat("é", 5000))
+	assert.LessOrEqual(t, len(long), maxForeign)
+	assert.True(t, strings.HasSuffix(long, "..."))
+}
+
+func TestEncodeIsBounded(t *testing.T) {
+	for _, text := range []string{strings.Repeat("x", 1<<20), strings.Repeat("😀", 1<<16), strings.Repeat("\"", 1<<16), strings.Repeat("\xff", 9999), strings.Repeat("\x01", 9999)} {
+		r := Record{Gated: math.MaxUint32, Reason: text, Pod: text, KubeNode: text, Image: text, Digest: text, At: text, Foreign: text}
+		out := r.Encode()
+		assert.LessOrEqual(t, len(out), MaxAdminComment)
+		got, _ := ParseAdminComment(out)
+		assert.Equal(t, uint32(math.MaxUint32), got.Gated)
+	}
+}
+
+func FuzzAdminComment(f *testing.F) {
+	f.Add(`{"slurm-k8s":1,"gated":2,"reason":"x"}`)
+	f.Add("theirs \xff")
+	f.Fuzz(func(t *testing.T, text string) {
+		r, foreign := ParseAdminComment(text)
+		require.LessOrEqual(t, len(foreign), maxForeign)
+		out := r.Encode()
+		require.LessOrEqual(t, len(out), MaxAdminComment)
+		require.True(t, json.Valid([]byte(out)))
+		require.Equal(t, -1, strings.IndexFunc(out, func(c rune) bool { return c < ' ' || c > '~' }))
+		again, _ := ParseAdminComment(out)
+		require.Equal(t, r.Gated, again.Gated)
+		require.Equal(t, out, again.Encode(), "stable")
+	})
+}
+
+func TestBackoff(t *testing.T) {
+	r := site.Default().Requeue
+	for gated, want := range map[uint32]time.Duration{0: 10 * time.Second, 1: 20 * time.Second, 4: 160 * time.Second, 5: 5 * time.Minute, math.MaxUint32: 5 * time.Minute} {
+		assert.Equal(t, want, Backoff(gated, r, 1), gated)
+		assert.Equal(t, want*8/10, Backoff(gated, r, 0), gated)
+	}
+	assert.Equal(t, 9*time.Second, Backoff(0, r, 0.5))
+	g := site.Default().Gate
+	for gated, want := range map[uint32]time.Duration{0: 30 * time.Second, 1: time.Minute, 4: 8 * time.Minute, 5: 10 * time.Minute, math.MaxUint32: 10 * time.Minute} {
+		assert.Equal(t, want, GateWait(gated, g), gated)
+	}
+	assert.Zero(t, GateWait(math.MaxUint32, site.Gate{WaitMax: g.WaitMax}), "0 stays 0, at once")
+	huge := site.Requeue{Backoff: site.Duration{Duration: math.MaxInt64/2 + 1}, BackoffMax: site.Duration{Duration: math.MaxInt64}}
+	assert.Equal(t, time.Duration(math.MaxInt64), Backoff(7, huge, 1))
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lifecycle
+
+import (
+	"context"
+	"io"
+	"syscall"
+	"time"
+
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/podstatus"
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/report"
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/stream"
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/wellknown"
+)
+
+const (
+	// lastWords is what the stream gets to deliver after Kubernetes says that the container ended.
+	lastWords = 5 * time.Second
+	// killLimit is what podinit gets to report the end of tasks it killed.
+	killLimit = 5 * time.Second
+)
+
+// connect execs the pump, shakes hands and sends START: from here on the job has started.
+func (s *Step) connect() *outcome {
+	s.connected = s.NewSession(s.session, func(ctx context.Context) (io.ReadWriteCloser, error) {
+		return s.Cluster.Pump(ctx, s.podName(), s.session)
+	})
+	ctx, cancel := context.WithTimeout(s.ctx, s.Site.StartLimit.Duration)
+	defer cancel()
+	s.runSession()
+	if err := s.connected.Connected(ctx); err != nil {
+		if s.ctx.Err() != nil {
+			return s.interrupted()
+		}
+		return returned(report.NoConnection(err))
+	}
+	if s.ctx.Err() != nil {
+		return s.interrupted()
+	}
+	s.started.Store(true)
+	err := s.connected.Start(ctx, s.prepared())
+	if err != nil {
+		return s.notStarted(err)
+	}
+	s.held.release(s.connected.Signal)
+	close(s.handedOver)
+	for task := range s.Relays {
+		s.connected.Forward(uint32(task))
+	}
+	return nil
+}
+
+// notStarted: only a START that was never sent leaves nothing done.
+func (s *Step) notStarted(err error) *outcome {
+	s.started.Store(s.connected.StartSent())
+	switch {
+	case s.ctx.Err() != nil:
+		return s.interrupted()
+	case s.started.Load():
+		verdict := s.judge(nil)
+		return &verdict
+	}
+	return returned(report.NoConnection(err))
+}
+
+// attend waits for the end of the tasks.
+func (s *Step) attend() outcome {
+	type answer struct {
+		exits []stream.Exit
+		err   error
+	}
+	answers := make(chan answer, 1)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go func() {
+		defer recoverTo(s.Log)
+		exits, err := s.connected.Exits(ctx)
+		answers <- answer{exits, err}
+	}()
+	var over <-chan time.Time // the stream's last chance, once the Pod has ended
+	interrupted := s.ctx.Done()
+	killed := false
+	for {
+		select {
+		case a := <-answers:
+			if a.err != nil {
+				return outcome{kind: faulty, reason: report.BadStream(a.err)}
+			}
+			if killed {
+				return outcome{kind: abandoned, exits: a.exits, cause: context.Cause(s.ctx)}
+			}
+			return s.judge(a.exits)
+		case pod := <-s.pod.states:
+			s.pod.pod = pod
+			if over == nil && podstatus.Over(pod) {
+				over = s.Clock.After(lastWords)
+			}
+		case <-over:
+			if killed {
+				return outcome{kind: abandoned, cause: context.Cause(s.ctx)}
+			}
+			return s.judge(nil)
+		case <-interrupted:
+			// Nothing may survive: KILL is what Slurm's own KILL would have been.
+			interrupted, killed = nil, true
+			s.connected.Signal(stream.TaskAll, stream.Signal{Number: uint32(syscall.SIGKILL), Flags: stream.FlagEvery})
+			over = s.Clock.After(killLimit)
+		}
+	}
+}
+
+// judge makes the outcome of what the tasks said (nil: nothing came) and what Kubernetes says.
+func (s *Step) judge(exits []stream.Exit) outcome {
+	var statuses []uint32
+	var kills uint32
+	for i := range exits {
+		exits[i].Status = report.Sane(exits[i].Status)
+		statuses = append(statuses, exits[i].Status)
+		kills = max(kills, exits[i].OOMKills)
+	}
+	verdict := report.Judge(podstatus.Read(s.pod.pod), statuses, kills)
+	o := outcome{kind: ended, exits: exits, reason: verdict.Reason, memory: verdict.OutOfMemory}
+	if verdict.Disrupted {
+		o.kind = disrupted
+	}
+	if exits == nil {
+		o.exits = s.sameExit(verdict.Status)
+	}
+	return o
+}
+
+func (s *Step) podName() string {
+	if s.pod != nil && s.pod.pod != nil {
+		return s.pod.pod.Name
+	}
+	return wellknown.PodName(s.Job.ID)
+}

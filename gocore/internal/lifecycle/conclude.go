@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lifecycle
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/job"
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/report"
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/stream"
+)
+
+const (
+	// slurmPause between two attempts to reach slurmctld, doubling.
+	slurmPause    = time.Second
+	slurmPauseMax = 30 * time.Second
+	// detachLimit bounds the last word to podinit; it exits by itself without it.
+	detachLimit = 2 * time.Second
+)
+
+// conclude does what the outcome asks for: tells the user and Slurm, ends the relays,
+// removes the Pod. Run's goroutine, once.
+func (s *Step) conclude(o outcome) {
+	switch o.kind {
+	case ended:
+		s.concludeEnded(o)
+	case disrupted:
+		s.concludeDisrupted(o)
+	case putBack:
+		s.concludePutBack(o)
+	case faulty:
+		s.end(o.reason)
+	case abandoned:
+		s.concludeAbandoned(o)
+	}
+}
+
+// concludeEnded: the tasks' own end. The relays go first: the job is over when they are.
+func (s *Step) concludeEnded(o outcome) {
+	if o.reason != "" {
+		s.tell(o.reason)
+		s.remember(o.reason)
+	}
+	if o.memory {
+		if err := s.Slurm.CompleteOutOfMemory(s.Job.ID); err != nil {
+			s.Log.WithError(err).Info("Slurm did not take OUT_OF_MEMORY; the job ends as its task did")
+		}
+	}
+	s.exit(o.exits)
+	s.cleanUp(false)
+}
+
+// concludeDisrupted: no fault of the job's. It runs again where it allows that.
+func (s *Step) concludeDisrupted(o outcome) {
+	s.tell(o.reason)
+	if !s.Job.Requeue {
+		s.remember(o.reason)
+		s.exit(o.exits)
+		s.cleanUp(true)
+		return
+	}
+	s.cleanUp(true)
+	s.requeue(o.reason, 0)
+}
+
+// concludePutBack: it never started, so it may be requeued even under --no-requeue.
+func (s *Step) concludePutBack(o outcome) {
+	s.cleanUp(true)
+	delay := job.Backoff(s.record.Gated, s.Site.Requeue, s.Random())
+	s.record.Gated++
+	s.tell(report.PutBack(o.reason, delay))
+	s.requeue(o.reason, delay)
+}
+
+// concludeAbandoned: Slurm ends the step; it needs no reason from us.
+func (s *Step) concludeAbandoned(o outcome) {
+	s.Log.Infof("the step ends: %v", o.cause)
+	if !s.started.Load() {
+		s.rememberUnstarted()
+	}
+	if o.exits == nil && errors.Is(o.cause, errCancelled) {
+		o.exits = s.sameExit(uint32(syscall.SIGTERM))
+	}
+	s.cleanUp(true)
+	s.exit(o.exits)
+}
+
+// end fails the job with a reason.
+func (s *Step) end(reason string) {
+	s.tell(reason)
+	s.remember(reason)
+	s.exit(s.sameExit(1 << 8))
+	s.cleanUp(true)
+}
+
+// tell writes a line to the first task's stderr and to Slurm's log.
+func (s *Step) tell(reason string) {
+	s.Log.Info(reason)
+	if len(s.Relays) > 0 {
+		s.Relays[0].Notice(reason)
+	}
+}
+
+// exit ends each relay as its task ended; a task without an end ends with 1.
+func (s *Step) exit(exits []stream.Exit) {
+	if len(exits) != len(s.Relays) {
+		exits = s.sameExit(1 << 8)
+	}
+	for i, relay := range s.Relays {
+		relay.Exit(exits[i])
+	}
+}
+
+func (s *Step) sameExit(status uint32) []stream.Exit {
+	exits := make([]stream.Exit, len(s.Relays))
+	for i := range exits {
+		exits[i].Status = status
+	}
+	return exits
+}
+
+// cleanUp ends the session and removes the Pod. With wait it stays until the Pod is gone:
+// an ordinary end need not, since podinit has already said that nothing is left running.
+func (s *Step) cleanUp(wait bool) {
+	if s.connected != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), detachLimit)
+		s.connected.Detach(ctx)
+		cancel()
+		s.endSession()
+	}
+	if wait {
+		s.remove()
+		return
+	}
+	if s.pod != nil && s.pod.pod != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), removeLimit)
+		defer cancel()
+		if s.delete(ctx) {
+			s.left.set("")
+		}
+	}
+	s.forget()
+}
+
+// remember leaves the reason in AdminComment, where sacct shows it.
+func (s *Step) remember(reason string) {
+	s.record.Reason = reason
+	s.update([]string{"admin_comment=" + s.record.Encode()})
+}
+
+// rememberUnstarted counts an incarnation that Slurm requeued before it started.
+func (s *Step) rememberUnstarted() {
+	facts, err := s.Slurm.Facts(s.Job.ID)
+	if err != nil || fact(facts, "state") != "PENDING" {
+		return
+	}
+	s.record.Gated++
+	s.update([]string{"admin_comment=" + s.record.Encode()})
+}
+
+// requeue puts the job back to PENDING, to begin after delay, and ends the relays once
+// Slurm has taken it. A Slurm that does not answer is asked again for as long as the step lives.
+func (s *Step) requeue(reason string, delay time.Duration) {
+	s.record.Reason = reason
+	err := s.insist("requeue", func() error { return s.Slurm.Requeue(s.Job.ID) })
+	noRequeue := err != nil && s.Slurm.NoRequeue(err) && !s.started.Load()
+	if noRequeue {
+		s.Log.Info("the job has --no-requeue but has not started: the flag is lifted for this requeue")
+		s.update([]string{"requeue=1"})
+		err = s.insist("requeue", func() error { return s.Slurm.Requeue(s.Job.ID) })
+	}
+	if err != nil {
+		s.Log.WithError(err).Error("Slurm did not requeue the job")
+		s.tell(report.NotRequeued(err))
+		s.remember(reason)
+		s.exit(s.sameExit(1 << 8))
+		return
+	}
+	fields := []string{"admin_comment=" + s.record.Encode()}
+	if delay > 0 {
+		fields = append(fields, "begin_time="+strconv.FormatInt(s.Clock.Now().Add(delay).Unix(), 10))
+	}
+	if noRequeue {
+		fields = append(fields, "requeue=0")
+	}
+	s.update(fields)
+	s.exit(s.sameExit(0))
+}
+
+// update changes the job; a fault is logged, since nothing depends on it but what users read.
+func (s *Step) update(fields []string) {
+	if err := s.insist("update", func() error { return s.Slurm.Update(s.Job.ID, fields) }); err != nil {
+		s.Log.WithError(err).Info("Slurm did not take the job's update")
+	}
+}
+
+// insist repeats a call of Slurm's until it works, is refused for good, or Finish's bound is near.
+func (s *Step) insist(what string, call func() error) error {
+	pause := slurmPause
+	for {
+		err := call()
+		if err == nil || s.Slurm.Final(err) {
+			return err
+		}
+		s.Log.WithError(err).Infof("%s of the job failed; trying again", what)
+		if errors.Is(context.Cause(s.ctx), errFinish) || !s.wait(pause) && s.ctx.Err() != nil {
+			return err
+		}
+		pause = min(2*pause, slurmPauseMax)
+	}
+}

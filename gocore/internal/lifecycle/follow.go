@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lifecycle
+
+import (
+	"context"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+)
+
+// Bounds of the removal of a Pod.
+const (
+	removeLimit = 12 * time.Second // finish has 20 s in sum
+	removePause = 250 * time.Millisecond
+)
+
+// follow begins to follow a Pod that this step created.
+func (s *Step) follow(pod *corev1.Pod) {
+	ctx, cancel := context.WithCancel(context.Background())
+	f := &followed{pod: pod, states: make(chan *corev1.Pod, 1), cancel: cancel, done: make(chan struct{})}
+	s.pod = f
+	go func() {
+		defer close(f.done)
+		defer func() {
+			if r := recover(); r != nil {
+				s.Log.Errorf("panic while following the Pod: %v", r)
+			}
+		}()
+		s.Cluster.Follow(ctx, pod, f.put, func() { f.put(nil) }, func(err error) {
+			s.Log.WithError(err).Info("the watch of the Pod was interrupted; it goes on")
+		})
+	}()
+}
+
+// put leaves the newest state, in place of an older one that was not read.
+func (f *followed) put(pod *corev1.Pod) {
+	select {
+	case <-f.states:
+	default:
+	}
+	f.states <- pod
+}
+
+// forget stops following.
+func (s *Step) forget() {
+	if s.pod != nil {
+		s.pod.cancel()
+		<-s.pod.done
+		s.pod = nil
+	}
+}
+
+// remove deletes the Pod and waits, bounded, until it is gone. True: it is.
+func (s *Step) remove() bool {
+	if s.pod == nil {
+		return true
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), removeLimit)
+	defer cancel()
+	if s.pod.pod == nil || !s.delete(ctx) {
+		gone := s.pod.pod == nil
+		s.forget()
+		return gone
+	}
+	for s.pod.pod != nil {
+		select {
+		case s.pod.pod = <-s.pod.states:
+		case <-ctx.Done():
+			s.left.set("Pod " + s.pod.pod.Name + " is deleted but not gone")
+			s.forget()
+			return false
+		}
+	}
+	s.left.set("")
+	s.forget()
+	return true
+}
+
+// delete asks for the Pod's deletion until Kubernetes has taken it. A Pod that is gone
+// already, or another one under its name, counts as taken.
+func (s *Step) delete(ctx context.Context) bool {
+	pod := s.pod.pod
+	s.left.set("Pod " + pod.Name)
+	for {
+		err := s.Cluster.DeletePod(ctx, pod.Name, pod.UID, 1)
+		switch {
+		case err == nil:
+			return true
+		case apierrors.IsNotFound(err), apierrors.IsConflict(err):
+			s.pod.pod = nil
+			s.left.set("")
+			return false
+		}
+		s.Log.WithError(err).Infof("Pod %s could not be deleted; trying again", pod.Name)
+		timer := s.Clock.NewTimer(removePause)
+		select {
+		case <-timer.C():
+		case <-ctx.Done():
+			timer.Stop()
+			s.left.set("Pod " + pod.Name + " could not be deleted: " + err.Error())
+			return false
+		}
+	}
+}

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lifecycle
+
+import (
+	"context"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/job"
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/podspec"
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/podstatus"
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/report"
+)
+
+// Pause between two attempts to create, doubling.
+const (
+	retryPause    = time.Second
+	retryPauseMax = 15 * time.Second
+)
+
+// place makes the Pod and waits until its container runs; nil: it does.
+func (s *Step) place() *outcome {
+	limit := s.Clock.Now().Add(s.Site.StartLimit.Duration)
+	pod, verdict := s.manifest(limit)
+	if verdict != nil {
+		return verdict
+	}
+	pause := retryPause
+	for {
+		if verdict := s.create(pod, limit); verdict != nil {
+			return verdict
+		}
+		again, verdict := s.await(limit)
+		if verdict != nil {
+			return verdict
+		}
+		if again == "" {
+			return nil
+		}
+		// Nothing of the user's has run: try again, without counting.
+		s.Log.Infof("the Pod is made again: %s", again)
+		if !s.remove() {
+			return returned(report.StillThere(pod.Name))
+		}
+		if s.Clock.Now().After(limit) {
+			return returned(again)
+		}
+		if !s.wait(pause) {
+			return s.interrupted()
+		}
+		pause = min(2*pause, retryPauseMax)
+	}
+}
+
+// manifest makes sure of podinit and builds the Pod.
+func (s *Step) manifest(limit time.Time) (*corev1.Pod, *outcome) {
+	pause := retryPause
+	for {
+		name, err := s.Cluster.EnsurePodinit(s.ctx, s.Podinit)
+		if err == nil {
+			pod, err := podspec.Build(podspec.Input{Job: s.Job, Site: s.Site, Session: s.session, PodinitConfigMap: name, Shapes: s.shapes})
+			if err != nil {
+				return nil, failed(report.Refused(err))
+			}
+			return pod, nil
+		}
+		if verdict := s.refused(err, limit); verdict != nil {
+			return nil, verdict
+		}
+		if !s.wait(pause) {
+			return nil, s.interrupted()
+		}
+		pause = min(2*pause, retryPauseMax)
+	}
+}
+
+// shapes are asked for only where a whole-node job must be clamped.
+func (s *Step) shapes() (podspec.Shapes, error) { return s.Cluster.Shapes(s.ctx) }
+
+// refused classes an error of a request before the start; nil: try again.
+func (s *Step) refused(err error, limit time.Time) *outcome {
+	if s.ctx.Err() != nil {
+		return s.interrupted()
+	}
+	switch podstatus.ClassifyError(err) {
+	case podstatus.ClassFinal:
+		return failed(report.APIRefused(err))
+	case podstatus.ClassCapacity:
+		return s.overQuota(err)
+	}
+	s.Log.WithError(err).Info("Kubernetes did not answer as it should; trying again")
+	if s.Clock.Now().After(limit) {
+		return returned(report.APIUnreachable(s.Site.StartLimit.Duration, err))
+	}
+	return nil
+}
+
+// overQuota: quota is capacity, and keeps no place to wait in.
+func (s *Step) overQuota(err error) *outcome { return returned(report.NoRoom(err.Error())) }
+
+// create makes the Pod and follows it. A Pod of an earlier incarnation must have ended first.
+func (s *Step) create(pod *corev1.Pod, limit time.Time) *outcome {
+	pause := retryPause
+	for {
+		made, err := s.Cluster.CreatePod(s.ctx, pod)
+		if podstatus.ClassifyError(err) == podstatus.ClassExists && err != nil {
+			made, err = s.adopt(pod)
+			if made == nil && err == nil {
+				if verdict := s.endPredecessor(pod, limit); verdict != nil {
+					return verdict
+				}
+				continue
+			}
+		}
+		if err == nil {
+			s.follow(made)
+			return nil
+		}
+		if verdict := s.refused(err, limit); verdict != nil {
+			return verdict
+		}
+		if !s.wait(pause) {
+			return s.interrupted()
+		}
+		pause = min(2*pause, retryPauseMax)
+	}
+}
+
+// await waits until the Pod's container runs ("", nil). A text asks for another attempt.
+func (s *Step) await(limit time.Time) (again string, verdict *outcome) {
+	begun := s.Clock.Now()
+	gate := s.Clock.NewTimer(job.GateWait(s.record.Gated, s.Site.Gate))
+	defer gate.Stop()
+	grace := s.Clock.NewTimer(s.Site.Gate.Grace.Duration)
+	defer grace.Stop()
+	late := s.Clock.NewTimer(limit.Sub(begun))
+	defer late.Stop()
+	graceOver, gateOver, asked := false, false, false
+	for {
+		reading := podstatus.Read(s.pod.pod)
+		switch {
+		case s.pod.pod == nil:
+			return report.Vanished(), nil
+		case reading.State == podstatus.Running:
+			return "", nil
+		case reading.StartFault != nil && reading.StartFault.Class == podstatus.ClassFinal:
+			return "", failed(report.CannotStart(reading.StartFault))
+		case reading.StartFault != nil && reading.StartFault.Class == podstatus.ClassRetry && reading.StartFault.Ended:
+			return report.CannotStart(reading.StartFault), nil
+		case reading.State == podstatus.Terminated:
+			return "", failed(report.EndedEarly(reading.End))
+		case reading.Deleting:
+			return report.Vanished(), nil
+		case reading.Unschedulable != "" && graceOver && !reading.Nominated:
+			if reading.NeverFits && !asked && !s.Site.Gate.Autoscaler {
+				asked = true
+				if verdict := s.neverFits(reading.Unschedulable); verdict != nil {
+					return "", verdict
+				}
+			}
+			if gateOver {
+				return "", returned(report.NoRoom(reading.Unschedulable))
+			}
+		}
+		select {
+		case pod := <-s.pod.states:
+			s.pod.pod = pod
+		case <-grace.C():
+			graceOver = true
+		case <-gate.C():
+			gateOver = true
+		case <-late.C():
+			return "", returned(report.StartTimedOut(s.Site.StartLimit.Duration, reading, s.events()))
+		case <-s.ctx.Done():
+			return "", s.interrupted()
+		}
+	}
+}
+
+// neverFits asks the published shapes whether the scheduler's hint is the truth.
+func (s *Step) neverFits(message string) *outcome {
+	shapes, err := s.Cluster.Shapes(s.ctx)
+	if err != nil {
+		s.Log.WithError(err).Info("the published node shapes cannot be read; the job waits for room")
+		return nil
+	}
+	if holds, why := shapes.Holds(podspec.RequestOf(s.pod.pod)); !holds && !shapes.Autoscaler {
+		return failed(report.NeverFits(why, message))
+	}
+	return nil
+}
+
+// events are Kubernetes' own words on what hung; none where they cannot be read.
+func (s *Step) events() []corev1.Event {
+	ctx, cancel := context.WithTimeout(s.ctx, 5*time.Second)
+	defer cancel()
+	events, err := s.Cluster.Events(ctx, s.pod.pod.UID)
+	if err != nil {
+		s.Log.WithError(err).Info("the Pod's events cannot be read")
+	}
+	return events
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lifecycle
+
+import (
+	"context"
+	"io"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/podspec"
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/stream"
+)
+
+// Cluster is Kubernetes as a step sees it: one namespace.
+type Cluster interface {
+	// EnsurePodinit makes sure that the ConfigMap with these bytes is there; its name.
+	EnsurePodinit(ctx context.Context, podinit []byte) (string, error)
+	CreatePod(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, error)
+	GetPod(ctx context.Context, name string) (*corev1.Pod, error)
+	// DeletePod deletes the Pod of this uid; grace in seconds, at least 1.
+	DeletePod(ctx context.Context, name string, uid types.UID, grace int64) error
+	// Follow calls see with each state from pod on, and gone once; blocks until ctx ends or gone.
+	Follow(ctx context.Context, pod *corev1.Pod, see func(*corev1.Pod), gone func(), log func(error))
+	// Events of the Pod, as Kubernetes' own words, oldest first.
+	Events(ctx context.Context, uid types.UID) ([]corev1.Event, error)
+	// Shapes of the cluster's nodes as the collector published them.
+	Shapes(ctx context.Context) (podspec.Shapes, error)
+	// Pump execs podinit's pump.
+	Pump(ctx context.Context, pod string, session uint64) (io.ReadWriteCloser, error)
+}
+
+// Slurm is slurmctld as a step sees it. The calls block for as long as Slurm does.
+type Slurm interface {
+	Facts(jobID uint32) ([]string, error)
+	Requeue(jobID uint32) error
+	Update(jobID uint32, fields []string) error
+	CompleteOutOfMemory(jobID uint32) error
+	// Final tells an error of Requeue or Update that no retry can mend.
+	Final(err error) bool
+	// NoRequeue tells an error of Requeue that says the job has --no-requeue.
+	NoRequeue(err error) bool
+}
+
+// Relay is one task's relay on this node.
+type Relay interface {
+	Hello(ctx context.Context) (stream.Launch, error)
+	Signals() <-chan stream.Signal
+	// Done is closed when the relay is gone.
+	Done() <-chan struct{}
+	// Notice writes a line to the task's stderr.
+	Notice(text string)
+	// Exit ends the relay as the status says.
+	Exit(stream.Exit)
+}
+
+// Session is the stream to podinit over successive pumps.
+type Session interface {
+	// Run keeps a pump connected until ctx ends.
+	Run(ctx context.Context) error
+	Connected(ctx context.Context) error
+	Start(ctx context.Context, launches []stream.Launch) error
+	// StartSent: podinit may have started; the incarnation counts as started.
+	StartSent() bool
+	// Forward sends what the task's relay gets to podinit from now on: signals, input.
+	Forward(task uint32)
+	Signal(task uint32, signal stream.Signal)
+	// Exits waits for the end of every task and for its output to be delivered.
+	Exits(ctx context.Context) ([]stream.Exit, error)
+	Detach(ctx context.Context)
+}

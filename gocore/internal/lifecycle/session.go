@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lifecycle
+
+import (
+	"context"
+
+	"github.com/sirupsen/logrus"
+
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/job"
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/stream"
+)
+
+// running is the goroutine that keeps a session's pump connected.
+type running struct {
+	cancel context.CancelFunc
+	done   chan struct{}
+}
+
+// runSession starts the session's goroutine; endSession ends it.
+func (s *Step) runSession() {
+	ctx, cancel := context.WithCancel(context.Background())
+	r := &running{cancel: cancel, done: make(chan struct{})}
+	s.running = r
+	session := s.connected
+	go func() {
+		defer close(r.done)
+		defer recoverTo(s.Log)
+		if err := session.Run(ctx); err != nil && ctx.Err() == nil {
+			s.Log.WithError(err).Error("the stream to podinit ended")
+		}
+	}()
+}
+
+func (s *Step) endSession() {
+	if s.running != nil {
+		s.running.cancel()
+		<-s.running.done
+		s.running = nil
+	}
+}
+
+// prepared makes what START carries of what the relays said: untrusted, so only what a
+// task may decide itself is taken over.
+func (s *Step) prepared() []stream.Launch {
+	launches := make([]stream.Launch, len(s.launches))
+	for i, launch := range s.launches {
+		launch.Env = s.Job.Environment(launch.Env, s.record)
+		launch.Home = s.Job.Home
+		if s.Job.Options.Workdir != "" {
+			launch.Directory, launch.Required = s.Job.Options.Workdir, true
+		}
+		if s.Job.Options.Script != "" {
+			launch.Script, launch.Argv = nil, append([]string{s.Job.Options.Script}, job.Arguments(launch.Argv)...)
+		}
+		launches[i] = launch
+	}
+	return launches
+}
+
+func recoverTo(log logrus.FieldLogger) {
+	if r := recover(); r != nil {
+		log.Errorf("panic: %v", r)
+	}
+}

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package lifecycle is the life of one step of a job in a Pod: gate, connect, run,
+// end, clean up. It does no I/O of its own: Kubernetes, Slurm, relays and time stand
+// behind the interfaces of ports.go.
+//
+// One goroutine owns a Step: the one that called Run. Helpers that it starts end
+// before Run returns.
+package lifecycle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/sirupsen/logrus"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/clock"
+
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/job"
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/report"
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/site"
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/stream"
+)
+
+// Why a step is interrupted; the cause of its context.
+var (
+	errCancelled = errors.New("cancelled")           // TERM, and Slurm says that the job ends
+	errKilled    = errors.New("the relay is gone")   // KILL, or the relay died
+	errFinish    = errors.New("Slurm ends the step") // slurm_spank_exit
+)
+
+// Config is what a Step needs. Job holds what the host said at the start; Slurm's
+// own facts are merged into it.
+type Config struct {
+	// Fault, if any, is why the step cannot run; it is told to the user, and nothing else
+	// of the configuration but Job.ID, Relays, Slurm, SessionID, Clock and Log is used.
+	Fault      string
+	Job        job.Job
+	Site       *site.Config
+	Podinit    []byte // the program that goes into the ConfigMap
+	Relays     []Relay
+	Cluster    Cluster
+	Slurm      Slurm
+	NewSession func(id uint64, dial stream.Dialer) Session
+	SessionID  func() uint64  // random, never 0
+	Random     func() float64 // 0 to 1
+	Clock      clock.Clock
+	Log        logrus.FieldLogger
+}
+
+// Step is one run of a step on this Slurm node.
+type Step struct {
+	Config
+	stop context.CancelCauseFunc
+	done chan struct{}
+	ctx  context.Context
+
+	session    uint64
+	launches   []stream.Launch
+	facts      chan error // one answer: Slurm's facts are merged
+	record     job.Record
+	pod        *followed // nil before one was created, and after it is known to be gone
+	connected  Session   // nil before the container runs
+	running    *running  // its goroutine
+	started    atomic.Bool
+	held       heldSignals
+	handedOver chan struct{} // closed when the session takes the relays' signals
+	left       leftover
+}
+
+// New makes a Step that waits for Run.
+func New(config Config) *Step {
+	ctx, stop := context.WithCancelCause(context.Background())
+	return &Step{Config: config, ctx: ctx, stop: stop, done: make(chan struct{}), handedOver: make(chan struct{}), session: config.SessionID()}
+}
+
+// Run lives the step's life and returns when everything is cleaned up, or cannot be.
+// It is called once.
+func (s *Step) Run() {
+	defer close(s.done)
+	defer s.stop(nil)
+	defer func() {
+		if r := recover(); r != nil {
+			s.Log.Errorf("panic in the life of the step: %v", r)
+			s.end(report.Internal(fmt.Sprint(r)))
+		}
+	}()
+	if !s.greet() {
+		return
+	}
+	var watchers sync.WaitGroup
+	for task, relay := range s.Relays {
+		watchers.Go(func() { s.watch(uint32(task), relay) })
+	}
+	s.conclude(s.live())
+	s.stop(nil)
+	watchers.Wait()
+}
+
+// Finish ends the step and waits for that until ctx ends. It says what is left, or "".
+// Any goroutine may call it.
+func (s *Step) Finish(ctx context.Context) string {
+	s.stop(errFinish)
+	select {
+	case <-s.done:
+	case <-ctx.Done():
+	}
+	return s.left.text()
+}
+
+// greet waits for every relay's hello. False: none came, since the tasks were never
+// run; then nothing was made and nothing is to be told.
+func (s *Step) greet() bool {
+	for _, relay := range s.Relays {
+		launch, err := relay.Hello(s.ctx)
+		if err != nil {
+			s.Log.WithError(err).Info("no hello from the relay; nothing was started")
+			return false
+		}
+		s.launches = append(s.launches, launch)
+	}
+	return true
+}
+
+// live is the life up to the end of the tasks.
+func (s *Step) live() outcome {
+	if fault := s.learn(); fault != nil {
+		return *fault
+	}
+	if verdict := s.place(); verdict != nil {
+		return *verdict
+	}
+	if verdict := s.connect(); verdict != nil {
+		return *verdict
+	}
+	return s.attend()
+}
+
+// learn asks Slurm about the job and checks what it says.
+func (s *Step) learn() *outcome {
+	var facts []string
+	err := s.insist("the question about the job", func() (err error) {
+		facts, err = s.Slurm.Facts(s.Job.ID)
+		return err
+	})
+	if s.ctx.Err() != nil {
+		return s.interrupted()
+	}
+	if err != nil {
+		return failed(report.NoFacts(err))
+	}
+	s.record, s.record.Foreign = job.ParseAdminComment(fact(facts, "admin_comment"))
+	if s.Fault != "" {
+		return failed(s.Fault)
+	}
+	if err := s.Job.Merge(facts); err != nil {
+		return failed(report.Refused(err))
+	}
+	return nil
+}
+
+// interrupted is the outcome of an ended context.
+func (s *Step) interrupted() *outcome {
+	return &outcome{kind: abandoned, cause: context.Cause(s.ctx)}
+}
+
+// wait waits until d has passed (true) or the step is interrupted.
+func (s *Step) wait(d time.Duration) bool {
+	timer := s.Clock.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C():
+		return true
+	case <-s.ctx.Done():
+		return false
+	}
+}
+
+// followed is a Pod that is being followed.
+type followed struct {
+	pod    *corev1.Pod      // the newest state; owned by the goroutine of Run
+	states chan *corev1.Pod // newest state only; nil Pod: gone
+	cancel context.CancelFunc
+	done   chan struct{}
+}

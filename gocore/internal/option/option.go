@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package option checks the values of the plugin's own options. The same checks run as
+// the user in sbatch and again as root in slurmstepd, since environment and REST
+// submissions pass sbatch by. Pure.
+package option
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// Names of the options as they stand in requests (option.NAME).
+const (
+	Image   = "image"
+	Workdir = "workdir"
+)
+
+// Flag is an option as the user types it.
+func Flag(name string) string { return "--k8s-" + name }
+
+// Variable is an option's equivalent in the environment.
+func Variable(name string) string {
+	return "SLURM_K8S_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
+}
+
+// maxQuoted bounds what of a bad value is repeated to the user.
+const maxQuoted = 200
+
+// fault is one line: option, cause, the value quoted.
+func fault(flag, value, format string, args ...any) error {
+	if len(value) > maxQuoted {
+		cut := maxQuoted
+		for cut > 0 && !utf8.RuneStart(value[cut]) {
+			cut--
+		}
+		value = value[:cut] + "..."
+	}
+	return fmt.Errorf("%s: %s: %q", flag, fmt.Sprintf(format, args...), value)
+}
+
+// common is what no value may be: empty, an option that was swallowed, or more than a line.
+func common(flag, value string) error {
+	switch {
+	case value == "":
+		return errors.New(flag + ": a value is missing")
+	case strings.HasPrefix(value, "-"):
+		// getopt gives "-n1" to the --k8s-image of "--k8s-image -n1".
+		return fault(flag, value, "the value starts with \"-\" (did you forget it? An option without a value takes the next word)")
+	case strings.ContainsFunc(value, isControl):
+		return fault(flag, value, "the value has a control character")
+	}
+	return nil
+}
+
+func isControl(r rune) bool { return r < ' ' || r == 0x7f }
+
+// CheckWorkdir wants an absolute path that the kernel would take: below PATH_MAX, which
+// counts the NUL.
+func CheckWorkdir(value string) error {
+	flag := Flag(Workdir)
+	if err := common(flag, value); err != nil {
+		return err
+	}
+	if !strings.HasPrefix(value, "/") {
+		return fault(flag, value, "not an absolute path (it is a directory in the container)")
+	}
+	return checkPath(flag, value)
+}
+
+// CheckScript checks #K8S_SCRIPT=: a path in the container.
+func CheckScript(value string) error {
+	const flag = "#K8S_SCRIPT"
+	if err := common(flag, value); err != nil {
+		return err
+	}
+	return checkPath(flag, value)
+}
+
+func checkPath(flag, value string) error {
+	const pathMax = 4096
+	if len(value) >= pathMax {
+		return fault(flag, value, "a path of %d bytes, at most %d are possible", len(value), pathMax-1)
+	}
+	return nil
+}

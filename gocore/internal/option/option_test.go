@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package option
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+const digest = "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+
+func TestReference(t *testing.T) {
+	for value, want := range map[string]string{
+		"debian":                         "index.docker.io/library/debian:latest",
+		"debian:12":                      "index.docker.io/library/debian:12",
+		"user/app":                       "index.docker.io/user/app:latest",
+		"docker.io/library/debian:12":    "index.docker.io/library/debian:12",
+		"nas-hub.local:5407/lab/cuda:11": "nas-hub.local:5407/lab/cuda:11",
+		"localhost/x":                    "localhost/x:latest",
+		"127.0.0.1:5000/a/b__c/d-e.f":    "127.0.0.1:5000/a/b__c/d-e.f:latest",
+		"debian@" + digest:               "index.docker.io/library/debian@" + digest,
+		"h.io/x:1@" + digest:             "h.io/x@" + digest,
+	} {
+		reference, err := Reference(value)
+		if assert.NoError(t, err, value) {
+			assert.Equal(t, want, reference.Name(), value)
+		}
+	}
+}
+
+func TestCheckImageFaults(t *testing.T) {
+	for value, want := range map[string]string{
+		"":                         "--k8s-image: a value is missing",
+		"-n1":                      `takes the next word): "-n1"`,
+		"--time=1":                 "An option without a value takes the next word",
+		"debian\n":                 `control character: "debian\n"`,
+		"a\x00b":                   "control character",
+		"Debian:12":                "no capital letters",
+		"h.io/Debian:12":           "no capital letters",
+		"docker://debian":          "no scheme",
+		"nvcr.io#nvidia/pytorch":   `no "#"`,
+		"my image":                 "no spaces",
+		"debian:":                  "not a tag",
+		"debian:a b":               "no spaces",
+		"debian:-1":                "not a tag",
+		"debian@sha256:12":         "not a digest",
+		"a//b":                     "not an image reference",
+		"a/../b":                   "not an image reference",
+		".a/b":                     "not a registry's HOST",
+		"h.io:99999999/x":          "not a registry's HOST",
+		"h.io/":                    "the name is missing",
+		":tag":                     "the name is missing",
+		strings.Repeat("a", 256):   "longer than 255 bytes",
+		"d\u00e9bian":              "not an image reference",
+		strings.Repeat("a", 250):   "longer than 255 bytes",
+		strings.Repeat("0", 64):    "an image's ID is not a name",
+		"debian:$(touch /tmp/x)":   "no spaces",
+		"debian;reboot":            "not an image reference",
+		strings.Repeat("A", 10000): "longer than 255 bytes",
+	} {
+		err := CheckImage(value)
+		if assert.Error(t, err, value) {
+			assert.Contains(t, err.Error(), want)
+			assert.NotContains(t, err.Error(), "\n")
+			assert.Less(t, len(err.Error()), 600)
+		}
+	}
+}
+
+func TestCheckWorkdir(t *testing.T) {
+	for _, value := range []string{"/", "/data", "/a b/../c", "/" + strings.Repeat("x", 4094), "/d\u00e9"} {
+		assert.NoError(t, CheckWorkdir(value), value)
+	}
+	for value, want := range map[string]string{
+		"":                              "a value is missing",
+		"data":                          `--k8s-workdir: not an absolute path (it is a directory in the container): "data"`,
+		"~/x":                           "not an absolute path",
+		"-n1":                           "An option without a value",
+		"/a\nb":                         "control character",
+		"/a\x00":                        "control character",
+		"/" + strings.Repeat("x", 4095): "a path of 4096 bytes",
+	} {
+		assert.ErrorContains(t, CheckWorkdir(value), want)
+	}
+}
+
+func TestNames(t *testing.T) {
+	assert.Equal(t, "--k8s-image", Flag(Image))
+	assert.Equal(t, "SLURM_K8S_IMAGE", Variable(Image))
+	assert.Equal(t, "SLURM_K8S_WORKDIR", Variable(Workdir))
+	assert.NoError(t, CheckScript("run.sh"))
+	assert.ErrorContains(t, CheckScript("-c"), "#K8S_SCRIPT: ")
+}
+
+func FuzzCheckImage(f *testing.F) {
+	for _, seed := range []string{"debian", "a.b:5/c:d@" + digest, "-x", "a//b", "[::1]:5000/x"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, value string) {
+		reference, err := Reference(value)
+		if err != nil {
+			require.NotContains(t, err.Error(), "\n")
+			return
+		}
+		// What passes is harmless in a line, a URL and a command, and means itself.
+		require.False(t, strings.ContainsAny(value, " \t\r\n\x00'\"\\`$;&|<>()#%?*"), value)
+		require.LessOrEqual(t, len(value), 512)
+		again, err := Reference(reference.Name())
+		require.NoError(t, err)
+		require.Equal(t, reference.Name(), again.Name())
+	})
+}
+
+func FuzzCheckWorkdir(f *testing.F) {
+	f.Add("/data")
+	f.Add("../x")
+	f.Fuzz(func(t *testing.T, value string) {
+		if CheckWorkdir(value) == nil {
+			require.True(t, strings.HasPrefix(value, "/") && len(value) < 4096 && !strings.ContainsAny(value, "\x00\n"))
+		}
+	})
+}

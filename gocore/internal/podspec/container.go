@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package podspec
+
+import (
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/job"
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/wellknown"
+)
+
+const (
+	volumePodinit = "podinit"
+	volumeRun     = "run"
+	// runSize bounds the emptyDir in memory: podinit's socket and the script.
+	runSize = "32Mi"
+	// executable: podinit may be read and run by the job's user, and written by nobody.
+	executable = int32(0o555)
+)
+
+// container is the step's one container: podinit as process 1. It has no args and no
+// workingDir, which runc would make as root where the image lacks it.
+func container(in Input, request Request) corev1.Container {
+	resources := request.list()
+	return corev1.Container{
+		Name:  wellknown.ContainerName,
+		Image: in.Job.Options.Image,
+		Command: []string{
+			wellknown.PodinitPath, "init",
+			"--session=" + Session(in.Session),
+			fmt.Sprintf("--orphan-timeout=%d", seconds(in.Site.OrphanTimeout.Duration)),
+			fmt.Sprintf("--start-timeout=%d", seconds(in.Site.StartLimit.Duration)),
+			fmt.Sprintf("--linger=%d", linger),
+		},
+		Env:                      environment(request),
+		Resources:                corev1.ResourceRequirements{Requests: resources, Limits: resources.DeepCopy()},
+		ImagePullPolicy:          corev1.PullPolicy(in.Site.Pod.PullPolicy),
+		TerminationMessagePolicy: corev1.TerminationMessageReadFile,
+		VolumeMounts: []corev1.VolumeMount{
+			{Name: volumePodinit, MountPath: wellknown.PodinitDirectory, ReadOnly: true},
+			{Name: volumeRun, MountPath: wellknown.RunDirectory},
+		},
+		SecurityContext: &corev1.SecurityContext{
+			AllowPrivilegeEscalation: new(false),
+			Capabilities:             &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
+		},
+	}
+}
+
+// environment of the container itself, which is what its runtime reads: NVIDIA's gives
+// every GPU of the node to an image that says NVIDIA_VISIBLE_DEVICES=all, unless the Pod
+// says void. Where the Pod has GPUs the device plugin says which.
+func environment(request Request) []corev1.EnvVar {
+	for name := range request.Resources {
+		if strings.HasPrefix(name, "nvidia.com/") || strings.Contains(name, "gpu") {
+			return nil
+		}
+	}
+	return []corev1.EnvVar{{Name: "NVIDIA_VISIBLE_DEVICES", Value: "void"}}
+}
+
+func volumes(podinit string) []corev1.Volume {
+	return []corev1.Volume{
+		{Name: volumePodinit, VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
+			LocalObjectReference: corev1.LocalObjectReference{Name: podinit},
+			Items:                []corev1.KeyToPath{{Key: wellknown.PodinitKey, Path: wellknown.PodinitKey}},
+			DefaultMode:          new(executable),
+		}}},
+		{Name: volumeRun, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{
+			Medium:    corev1.StorageMediumMemory,
+			SizeLimit: new(resource.MustParse(runSize)),
+		}}},
+	}
+}
+
+// podSecurity is the restricted profile with the user's own ids. Strict: else the image's
+// /etc/group could put the uid into any group.
+func podSecurity(j job.Job) *corev1.PodSecurityContext {
+	groups := make([]int64, 0, len(j.Groups))
+	for _, g := range j.Groups {
+		groups = append(groups, int64(g))
+	}
+	return &corev1.PodSecurityContext{
+		RunAsUser:                new(int64(j.UID)),
+		RunAsGroup:               new(int64(j.GID)),
+		RunAsNonRoot:             new(true),
+		SupplementalGroups:       groups,
+		SupplementalGroupsPolicy: new(corev1.SupplementalGroupsPolicyStrict),
+		SeccompProfile:           &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
+	}
+}

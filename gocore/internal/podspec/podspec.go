@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package podspec makes the Pod of a step: a pure translation from job and site.
+package podspec
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/job"
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/site"
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/wellknown"
+)
+
+// linger is how long podinit waits, in seconds, for the last acknowledgement.
+const linger = 60
+
+// Input is all that a Pod is made of.
+type Input struct {
+	Job  job.Job
+	Site *site.Config
+	// Session is the incarnation's number, never 0.
+	Session uint64
+	// PodinitConfigMap is the name of the ConfigMap with podinit.
+	PodinitConfigMap string
+	// Shapes is asked only where a whole-node job must be clamped. nil, or an error of
+	// it: no clamp, and the scheduler's verdict stands.
+	Shapes func() (Shapes, error)
+}
+
+// Build makes the Pod. Its errors are the user's to read: what of the job Kubernetes cannot have.
+func Build(in Input) (*corev1.Pod, error) {
+	j := in.Job
+	switch {
+	case in.Site == nil, in.Session == 0, in.PodinitConfigMap == "":
+		return nil, errors.New("the Pod's input is not complete")
+	case j.Step != wellknown.StepBatch:
+		return nil, fmt.Errorf("step %s: only the batch script runs in a Pod", j.Step)
+	case j.UID == 0 || j.GID == 0:
+		return nil, errors.New("root's jobs do not run in a Pod")
+	case j.Options.Image == "":
+		return nil, errors.New("the job has no image")
+	}
+	request, err := in.request()
+	if err != nil {
+		return nil, err
+	}
+	pod := &corev1.Pod{
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
+		ObjectMeta: metav1.ObjectMeta{
+			Name:        wellknown.PodName(j.ID),
+			Namespace:   in.Site.Namespace,
+			Labels:      Labels(j, in.Site),
+			Annotations: annotations(j, in.Session),
+		},
+		Spec: corev1.PodSpec{
+			RestartPolicy:                 corev1.RestartPolicyNever,
+			Containers:                    []corev1.Container{container(in, request)},
+			Volumes:                       volumes(in.PodinitConfigMap),
+			SecurityContext:               podSecurity(j),
+			AutomountServiceAccountToken:  new(false),
+			EnableServiceLinks:            new(false),
+			TerminationGracePeriodSeconds: new(seconds(in.Site.Pod.TerminationGrace.Duration)),
+			ActiveDeadlineSeconds:         deadline(j.TimeLimit, in.Site.Pod.DeadlineMargin.Duration),
+		},
+	}
+	return pod, nil
+}
+
+// request is the job's, clamped where the site wants that.
+func (in Input) request() (Request, error) {
+	request, err := RequestFor(in.Job, in.Site)
+	if err != nil || !in.Job.WholeNode() || in.Site.Resources.WholeNode != site.WholeNodeClamp || in.Shapes == nil {
+		return request, err
+	}
+	shapes, err := in.Shapes()
+	if err != nil {
+		return request, nil
+	}
+	clamped, _, err := Clamp(request, shapes, in.Site.Resources.Reserve)
+	return clamped, err
+}
+
+// Labels of the step's Pod: what users select by, and what the epilog, the collector and
+// the next incarnation find it by.
+func Labels(j job.Job, config *site.Config) map[string]string {
+	user := j.User
+	if user == "" {
+		user = strconv.FormatUint(uint64(j.UID), 10)
+	}
+	return map[string]string{
+		wellknown.LabelApp:         wellknown.AppJob,
+		wellknown.LabelJobID:       strconv.FormatUint(uint64(j.ID), 10),
+		wellknown.LabelUser:        wellknown.LabelValue(user),
+		wellknown.LabelCluster:     wellknown.LabelValue(ClusterName(j.Cluster, config)),
+		wellknown.LabelStep:        wellknown.LabelValue(j.Step),
+		wellknown.LabelNode:        wellknown.LabelValue(j.Node),
+		wellknown.LabelIncarnation: strconv.FormatUint(uint64(j.Restarts), 10),
+	}
+}
+
+// ClusterName is the site's own name for the Slurm cluster, or Slurm's.
+func ClusterName(slurms string, config *site.Config) string {
+	if config.Cluster != "" {
+		return config.Cluster
+	}
+	return slurms
+}
+
+func annotations(j job.Job, session uint64) map[string]string {
+	a := map[string]string{wellknown.AnnotationSession: Session(session)}
+	if j.User != "" {
+		a[wellknown.AnnotationUser] = strings.ToValidUTF8(j.User, "?")
+	}
+	return a
+}
+
+// Session is an incarnation's number as podinit and the annotation have it.
+func Session(number uint64) string { return fmt.Sprintf("%016x", number) }
+
+// deadline is the outermost net, far beyond the time limit: it can only be lowered later.
+// None for a job without limit. Kubernetes' bound is an int32.
+func deadline(limit, margin time.Duration) *int64 {
+	if limit <= 0 || margin <= 0 || limit > math.MaxInt64-margin {
+		return nil
+	}
+	if s := seconds(limit + margin); s <= math.MaxInt32 {
+		return &s
+	}
+	return nil
+}
+
+// seconds rounds up.
+func seconds(d time.Duration) int64 {
+	s := int64(d / time.Second)
+	if d%time.Second > 0 {
+		s++
+	}
+	return s
+}

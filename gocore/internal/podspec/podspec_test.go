@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package podspec
+
+import (
+	"errors"
+	"flag"
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"sigs.k8s.io/yaml"
+
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/job"
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/site"
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/wellknown"
+)
+
+var update = flag.Bool("update", false, "write testdata/*.yaml anew")
+
+// input is a small job's; change makes another one of it.
+func input(change func(*Input)) Input {
+	in := Input{
+		Job: job.Job{
+			ID: 7, Step: wellknown.StepBatch, Cluster: "lab", Node: "n1", UID: 1001, GID: 1002, Groups: []uint32{1002, 2000}, User: "alice",
+			CPUs: 2, MemoryMiB: 512, Nodes: 1, Tasks: 1, TimeLimit: time.Hour, Requeue: true, Options: job.Options{Image: "debian:12"},
+		},
+		Site: site.Default(), Session: 0x1f, PodinitConfigMap: "slurm-k8s-podinit-0011223344556677",
+	}
+	if change != nil {
+		change(&in)
+	}
+	return in
+}
+
+func TestGolden(t *testing.T) {
+	for name, change := range map[string]func(*Input){
+		"small": nil,
+		"gpu": func(in *Input) {
+			in.Site.Resources.GRES["gpu:a100"] = "nvidia.com/gpu-a100"
+			in.Job.GRES = []job.GRES{{Name: "gpu", Count: 1}, {Name: "gpu", Type: "a100", Count: 2}, {Name: "gpu", Type: "h100", Count: 1}}
+			in.Job.Restarts = 3
+		},
+		"other-gres": func(in *Input) {
+			in.Site.Resources.GRES = map[string]string{"nvme": "example.com/nvme"}
+			in.Job.GRES = []job.GRES{{Name: "nvme", Count: 1}}
+		},
+		"unlimited": func(in *Input) {
+			in.Job.TimeLimit, in.Job.MemoryMiB, in.Job.Groups, in.Job.User = 0, 0, nil, ""
+		},
+		"odd-names": func(in *Input) {
+			in.Job.User, in.Job.Cluster, in.Job.Node = "alice@EXAMPLE.ORG", "lab two", "n_1."
+			in.Site.Namespace, in.Site.Pod.PullPolicy = "jobs", site.PullAlways
+			in.Site.Pod.DeadlineMargin.Duration = 0
+			in.Site.OrphanTimeout.Duration, in.Site.StartLimit.Duration = 90*time.Second, 1500*time.Millisecond
+		},
+		"clamped": func(in *Input) {
+			in.Job.Exclusive, in.Job.CPUs, in.Job.MemoryMiB = true, 128, 1<<20
+			in.Shapes = func() (Shapes, error) { return Shapes{Shapes: []Shape{{CPU: 64000, Memory: 256 << 30, Count: 4}}}, nil }
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			pod, err := Build(input(change))
+			require.NoError(t, err)
+			invariants(t, input(change), pod)
+			got, err := yaml.Marshal(pod)
+			require.NoError(t, err)
+			path := filepath.Join("testdata", name+".yaml")
+			if *update {
+				require.NoError(t, os.MkdirAll("testdata", 0o755))
+				require.NoError(t, os.WriteFile(path, got, 0o644))
+			}
+			want, err := os.ReadFile(path)
+			require.NoError(t, err, "go test -update writes it")
+			assert.Empty(t, cmp.Diff(string(want), string(got)))
+		})
+	}
+}
+
+// invariants hold for every Pod of whatever job.
+func invariants(t *testing.T, in Input, pod *corev1.Pod) {
+	t.Helper()
+	s := pod.Spec
+	require.Equal(t, int64(in.Job.UID), *s.SecurityContext.RunAsUser)
+	require.Equal(t, int64(in.Job.GID), *s.SecurityContext.RunAsGroup)
+	require.Positive(t, *s.SecurityContext.RunAsUser)
+	require.Positive(t, *s.SecurityContext.RunAsGroup)
+	require.True(t, *s.SecurityContext.RunAsNonRoot)
+	require.Equal(t, corev1.SupplementalGroupsPolicyStrict, *s.SecurityContext.SupplementalGroupsPolicy)
+	require.Equal(t, corev1.SeccompProfileTypeRuntimeDefault, s.SecurityContext.SeccompProfile.Type)
+	require.Nil(t, s.SecurityContext.FSGroup)
+	require.Len(t, s.SecurityContext.SupplementalGroups, len(in.Job.Groups))
+	require.False(t, *s.AutomountServiceAccountToken)
+	require.False(t, *s.EnableServiceLinks)
+	require.False(t, s.HostNetwork || s.HostPID || s.HostIPC)
+	require.Nil(t, s.ShareProcessNamespace)
+	require.Equal(t, corev1.RestartPolicyNever, s.RestartPolicy)
+	require.Empty(t, s.InitContainers)
+	require.Len(t, s.Containers, 1)
+	c := s.Containers[0]
+	require.Equal(t, wellknown.ContainerName, c.Name)
+	require.Equal(t, in.Job.Options.Image, c.Image)
+	require.Equal(t, []string{wellknown.PodinitPath, "init"}, c.Command[:2])
+	require.Len(t, c.Command, 6)
+	require.Empty(t, c.Args)
+	require.Empty(t, c.WorkingDir)
+	require.False(t, *c.SecurityContext.AllowPrivilegeEscalation)
+	require.Nil(t, c.SecurityContext.Privileged)
+	require.Equal(t, []corev1.Capability{"ALL"}, c.SecurityContext.Capabilities.Drop)
+	require.Empty(t, c.SecurityContext.Capabilities.Add)
+	require.Empty(t, c.SecurityContext.RunAsUser)
+	require.Empty(t, cmp.Diff(c.Resources.Requests, c.Resources.Limits))
+	require.False(t, c.Resources.Requests.Cpu().IsZero())
+	require.Len(t, s.Volumes, 2)
+	require.NotNil(t, s.Volumes[0].ConfigMap)
+	require.NotNil(t, s.Volumes[1].EmptyDir)
+	for _, e := range c.Env {
+		require.Equal(t, "NVIDIA_VISIBLE_DEVICES=void", e.Name+"="+e.Value)
+	}
+	if s.ActiveDeadlineSeconds != nil {
+		require.Greater(t, *s.ActiveDeadlineSeconds, int64(in.Job.TimeLimit/time.Second))
+		require.LessOrEqual(t, *s.ActiveDeadlineSeconds, int64(math.MaxInt32))
+	}
+	for key, value := range pod.Labels {
+		require.Empty(t, validation.IsQualifiedName(key))
+		require.Empty(t, validation.IsValidLabelValue(value), value)
+	}
+	for key := range pod.Annotations {
+		require.Empty(t, validation.IsQualifiedName(key))
+	}
+	require.Empty(t, validation.IsDNS1123Subdomain(pod.Name))
+}
+
+func TestBuildRefuses(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*Input)
+		want   string
+	}{
+		"root":         {func(in *Input) { in.Job.UID = 0 }, "root's jobs"},
+		"root's group": {func(in *Input) { in.Job.GID = 0 }, "root's jobs"},
+		"no image":     {func(in *Input) { in.Job.Options.Image = "" }, "no image"},
+		"a step":       {func(in *Input) { in.Job.Step = "0" }, "only the batch script"},
+		"no session":   {func(in *Input) { in.Session = 0 }, "not complete"},
+		"no podinit":   {func(in *Input) { in.PodinitConfigMap = "" }, "not complete"},
+		"no cpus":      {func(in *Input) { in.Job.CPUs = 0 }, "0 cpus"},
+		"unknown gres": {func(in *Input) { in.Job.GRES = []job.GRES{{Name: "fpga", Type: "x", Count: 1}} }, `no Kubernetes resource is configured for gres "fpga:x"`},
+		"much memory":  {func(in *Input) { in.Job.MemoryMiB = math.MaxInt64 }, "MiB of memory"},
+		"much gres": {func(in *Input) {
+			in.Job.GRES = []job.GRES{{Name: "gpu", Count: math.MaxInt64}, {Name: "gpu", Type: "a", Count: 1}}
+		}, "too many of nvidia.com/gpu"},
+	} {
+		_, err := Build(input(c.change))
+		assert.ErrorContains(t, err, c.want, name)
+	}
+}
+
+func TestDeadline(t *testing.T) {
+	assert.Nil(t, deadline(0, time.Hour))
+	assert.Nil(t, deadline(time.Hour, 0))
+	assert.Equal(t, int64(5401), *deadline(time.Hour+time.Nanosecond, 30*time.Minute))
+	assert.Nil(t, deadline(math.MaxInt64, time.Hour))
+	assert.Nil(t, deadline(99*365*24*time.Hour, time.Hour), "beyond Kubernetes' int32")
+}
+
+func TestClampIsForWholeNodesAlone(t *testing.T) {
+	asked := 0
+	shapes := func() (Shapes, error) {
+		asked++
+		return Shapes{Shapes: []Shape{{CPU: 4000, Memory: 8 << 30, Count: 1}}}, nil
+	}
+	for name, c := range map[string]struct {
+		change func(*Input)
+		asked  int
+		cpus   int64
+	}{
+		"shared":       {func(in *Input) {}, 0, 128},
+		"exclusive":    {func(in *Input) { in.Job.Exclusive = true }, 1, 3},
+		"all memory":   {func(in *Input) { in.Job.WholeMemory = true }, 1, 3},
+		"site refuses": {func(in *Input) { in.Job.Exclusive, in.Site.Resources.WholeNode = true, site.WholeNodeRefuse }, 0, 128},
+		"unknown": {func(in *Input) {
+			in.Job.Exclusive, in.Shapes = true, func() (Shapes, error) { return Shapes{}, errors.New("no") }
+		}, 0, 128},
+	} {
+		asked = 0
+		in := input(func(in *Input) { in.Job.CPUs, in.Shapes = 128, shapes; c.change(in) })
+		pod, err := Build(in)
+		require.NoError(t, err)
+		assert.Equal(t, c.asked, asked, name)
+		assert.Equal(t, c.cpus*1000, RequestOf(pod).CPUMilli, name)
+	}
+}
+
+func FuzzBuild(f *testing.F) {
+	f.Add(uint32(7), uint32(1001), uint32(1001), uint32(5), "alice", "lab", "n1", "debian", int64(2), int64(512), int64(1), int64(60), true)
+	f.Add(uint32(1), uint32(math.MaxUint32), uint32(1), uint32(0), "\xff@", "", "é", "x", int64(-1), int64(math.MaxInt64), int64(-5), int64(math.MaxInt64), false)
+	f.Fuzz(func(t *testing.T, id, uid, gid, group uint32, user, cluster, node, image string, cpus, memory, gpus, limit int64, exclusive bool) {
+		in := input(func(in *Input) {
+			in.Job.ID, in.Job.UID, in.Job.GID, in.Job.Groups = id, uid, gid, []uint32{group}
+			in.Job.User, in.Job.Cluster, in.Job.Node, in.Job.Options.Image = user, cluster, node, image
+			in.Job.CPUs, in.Job.MemoryMiB, in.Job.TimeLimit, in.Job.Exclusive = cpus, memory, time.Duration(limit), exclusive
+			in.Job.GRES = []job.GRES{{Name: "gpu", Count: gpus}}
+			in.Shapes = func() (Shapes, error) { return Shapes{Shapes: []Shape{{CPU: memory, Memory: cpus, Count: 1}}}, nil }
+		})
+		pod, err := Build(in)
+		if err != nil {
+			return
+		}
+		invariants(t, in, pod)
+	})
+}

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package site
+
+import (
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"sigs.k8s.io/yaml"
+)
+
+const sample = "../../../examples/k8s.yaml"
+
+func TestSampleEqualsDefaults(t *testing.T) {
+	data, err := os.ReadFile(sample)
+	require.NoError(t, err)
+	config, err := Parse(data)
+	require.NoError(t, err)
+	assert.Empty(t, cmp.Diff(Default(), config, cmpopts.EquateEmpty()))
+}
+
+func TestSampleHasEveryKeyWithAComment(t *testing.T) {
+	data, err := os.ReadFile(sample)
+	require.NoError(t, err)
+	tree := map[string]any{}
+	require.NoError(t, yaml.Unmarshal(data, &tree))
+	for _, path := range everyKey(reflect.TypeFor[Config](), "") {
+		at := any(tree)
+		for _, key := range strings.Split(path, ".") {
+			below, ok := at.(map[string]any)
+			require.True(t, ok, path)
+			at, ok = below[key]
+			require.Truef(t, ok, "%s is not in %s", path, sample)
+		}
+	}
+	lines := strings.Split(string(data), "\n")
+	for i, line := range lines {
+		text := strings.TrimSpace(line)
+		if strings.HasPrefix(text, "#") || !strings.Contains(text, ":") {
+			continue
+		}
+		switch text { // sections of keys that have comments of their own
+		case "pod:", "resources:", "submission:", "output:", "gpu: nvidia.com/gpu", "cpu: 500m", "memory: 1Gi":
+			continue
+		}
+		assert.Truef(t, strings.HasPrefix(strings.TrimSpace(lines[i-1]), "#"), "%q has no comment above it", line)
+	}
+}
+
+func everyKey(t reflect.Type, prefix string) []string {
+	var all []string
+	for key, below := range keysOf(t) {
+		all = append(all, prefix+key)
+		if below.Kind() == reflect.Struct && below != reflect.TypeFor[Duration]() {
+			all = append(all, everyKey(below, prefix+key+".")...)
+		}
+	}
+	return all
+}
+
+func TestParse(t *testing.T) {
+	config, err := Parse([]byte("---\nlegacy_comments: yes\ngate: {wait: 1m}\nrequeue:\nresources: {gres: {shard: example.com/shard}}\n"))
+	require.NoError(t, err)
+	want := Default()
+	want.LegacyComments = true
+	want.Gate.Wait = after(time.Minute)
+	want.Resources.GRES = map[string]string{"shard": "example.com/shard"}
+	assert.Empty(t, cmp.Diff(want, config))
+
+	empty, err := Parse(nil)
+	require.NoError(t, err)
+	assert.Empty(t, cmp.Diff(Default(), empty))
+
+	none, err := Parse([]byte("resources: {gres: {}}"))
+	require.NoError(t, err)
+	assert.Empty(t, none.Resources.GRES)
+}
+
+func TestParseFaults(t *testing.T) {
+	for name, c := range map[string]struct{ text, want string }{
+		"unknown key":      {"gates: {}", `gates: unknown key, did you mean "gate"?`},
+		"unknown below":    {"gate: {waitmax: 1s}", `gate.waitmax: unknown key, did you mean "wait_max"?`},
+		"other case":       {"Namespace: x", `Namespace: unknown key, did you mean "namespace"?`},
+		"nothing near":     {"frobnicate: 1", "frobnicate: unknown key"},
+		"several":          {"zz: 1\nyy: 2", "yy: unknown key\nzz: unknown key"},
+		"twice":            {"namespace: a\nnamespace: b", `key "namespace" already set in map`},
+		"bare number":      {"start_limit: 300", `300 is not a duration such as "30s" or "5m"`},
+		"no duration":      {"start_limit: soon", `"soon" is not a duration`},
+		"wrong type":       {"gate: 7", "cannot unmarshal number"},
+		"a list":           {"- a", "cannot unmarshal array"},
+		"second document":  {"namespace: a\n---\nnamespace: b", "line 2: a second document"},
+		"not yaml":         {"a: [", "did not find expected node content"},
+		"grace too small":  {"gate: {grace: 4s}", "gate.grace: 4s, must be from 5s to 5m0s"},
+		"jitter":           {"requeue: {jitter: 1.5}", "requeue.jitter: 1.5, must be from 0 to 1"},
+		"too large":        {strings.Repeat("#", maxBytes+1), "larger than"},
+		"negative":         {"start_limit: -5m", "start_limit: -5m0s"},
+		"not an extended":  {"resources: {gres: {gpu: gpu}}", "resources.gres.gpu: \"gpu\" is not an extended resource"},
+		"native":           {"resources: {gres: {gpu: kubernetes.io/gpu}}", "its domain is Kubernetes' own"},
+		"dashes":           {"submission: {required_directives: [--time]}", "write it without dashes"},
+		"registry":         {"submission: {insecure_registries: ['http://x']}", "is not HOST or HOST:PORT"},
+		"pull policy":      {"pod: {pull_policy: always}", `pod.pull_policy: "always", must be one of IfNotPresent, Always, Never`},
+		"reader is node's": {"reader_kubeconfig: /etc/slurm/k8s/node.kubeconfig", "which users must not read"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := Parse([]byte(c.text))
+			require.Error(t, err)
+			assert.Contains(t, err.Error(), c.want)
+		})
+	}
+}
+
+func TestValidateNamesEveryFault(t *testing.T) {
+	c := Default()
+	c.Cluster, c.Namespace, c.Kubeconfig = "a b", "No", "node.kubeconfig"
+	c.Gate.Wait, c.Gate.WaitMax = after(time.Hour), after(time.Minute)
+	c.Requeue.Jitter = math.NaN()
+	c.OrphanTimeout = after(0)
+	c.Pod.DeadlineMargin, c.Pod.PullPolicy = after(time.Second), "Sometimes"
+	c.Resources.GRES["a b"], c.Resources.WholeNode, c.Resources.Reserve.CPU = "x/y", "cut", "-1"
+	c.Submission.UnreachableRegistry, c.Output.Rate = "ignore", 1
+	err := c.Validate()
+	require.Error(t, err)
+	for _, key := range []string{
+		"cluster:", "namespace:", "kubeconfig:", "gate.wait_max:", "requeue.jitter:", "orphan_timeout:", "pod.deadline_margin:",
+		"pod.pull_policy:", "resources.gres:", "resources.whole_node:", "resources.reserve.cpu:", "submission.unreachable_registry:", "output.rate:",
+	} {
+		assert.Contains(t, "\n"+err.Error(), "\n"+key)
+	}
+	assert.NoError(t, Default().Validate())
+}
+
+func write(t *testing.T, text string, mode os.FileMode) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "k8s.yaml")
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	require.NoError(t, os.Chmod(path, mode))
+	return path
+}
+
+func TestLoad(t *testing.T) {
+	me := uint32(os.Getuid())
+	path := write(t, "namespace: jobs\n", 0o644)
+	config, err := load(path, me)
+	require.NoError(t, err)
+	assert.Equal(t, "jobs", config.Namespace)
+
+	_, err = load(path, me+1)
+	assert.ErrorContains(t, err, "must be owned by uid")
+
+	_, err = load(write(t, "", 0o664), me)
+	assert.ErrorContains(t, err, "mode 0664, others could write it: chmod go-w ")
+
+	_, err = load(write(t, "nope: 1\nnone: 2\n", 0o644), me)
+	require.Error(t, err)
+	for _, line := range strings.Split(err.Error(), "\n") {
+		assert.Contains(t, line, "k8s.yaml: n")
+	}
+
+	_, err = load(filepath.Dir(path), me)
+	assert.ErrorContains(t, err, "not a regular file")
+	fifo := filepath.Join(t.TempDir(), "fifo")
+	require.NoError(t, syscall.Mkfifo(fifo, 0o600))
+	_, err = load(fifo, me)
+	assert.ErrorContains(t, err, "not a regular file")
+	_, err = Load("/nonexistent/k8s.yaml")
+	assert.ErrorIs(t, err, os.ErrNotExist)
+}
+
+func TestCheckCredential(t *testing.T) {
+	check := func(mode os.FileMode) error {
+		f, err := os.Open(write(t, "secret", mode))
+		require.NoError(t, err)
+		defer f.Close()
+		return checkFile(f, uint32(os.Getuid()), 0o077)
+	}
+	assert.NoError(t, check(0o600))
+	assert.NoError(t, check(0o400))
+	for _, mode := range []os.FileMode{0o640, 0o604, 0o601, 0o660, 0o644} {
+		err := check(mode)
+		require.Error(t, err, "%o", mode)
+		assert.Regexp(t, `^/.*: mode 06\d\d, others could read the credential: chmod 600 /`, err.Error())
+	}
+	if os.Getuid() != 0 {
+		f, err := os.Open(write(t, "secret", 0o600))
+		require.NoError(t, err)
+		defer f.Close()
+		assert.ErrorContains(t, CheckCredential(f), "must be owned by uid 0")
+	}
+}
+
+func FuzzLoad(f *testing.F) {
+	data, err := os.ReadFile(sample)
+	require.NoError(f, err)
+	f.Add(data)
+	f.Add([]byte("gate: {wait: 1m}\nresources: {gres: {a:b: x.y/z}}"))
+	f.Add([]byte("a: &a [*a]"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		config, err := Parse(data)
+		if err != nil {
+			return
+		}
+		require.NoError(t, config.Validate())
+		// What was read can be written and read again.
+		text, err := yaml.Marshal(config)
+		require.NoError(t, err)
+		again, err := Parse(text)
+		require.NoError(t, err, string(text))
+		require.Empty(t, cmp.Diff(config, again, cmpopts.EquateEmpty()))
+	})
+}

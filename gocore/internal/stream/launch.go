@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stream
+
+import (
+	"encoding/binary"
+	"slices"
+)
+
+const (
+	maxLimits  = 64      // Linux has 16 resources
+	maxStrings = 1 << 17 // arguments and environment; what the kernel takes is less
+)
+
+// Limit is one resource limit; all ones: unlimited.
+type Limit struct {
+	Resource   uint32 // Linux's RLIMIT_*
+	Soft, Hard uint64
+}
+
+// Launch is what one task is to run: what a relay's HELLO says, or START carries.
+type Launch struct {
+	Task      uint32
+	Tasks     uint32 // in the container; 0 in a relay's HELLO
+	Argv      []string
+	Env       []string
+	Directory string
+	Required  bool   // Directory must exist
+	Home      string // HOME where such a directory is there
+	Umask     *uint32
+	Limits    []Limit
+	Script    []byte // argv[0] becomes its path
+	TTY       *Winsize
+}
+
+// DecodeLaunch reads the records of task, and those for every task. The script
+// may be a part of b.
+func DecodeLaunch(b []byte, task uint32) (Launch, error) {
+	l := Launch{Task: task}
+	err := DecodeRecords(b, func(r Record) error {
+		if r.Task != task && r.Task != TaskAll {
+			return nil
+		}
+		return l.take(r)
+	})
+	if err != nil {
+		return Launch{}, err
+	}
+	return l, nil
+}
+
+// take adds one record; the last one wins where there may be but one.
+func (l *Launch) take(r Record) error {
+	switch r.Tag {
+	case recordArgv:
+		l.Argv = append(l.Argv, string(r.Value))
+	case recordEnv:
+		l.Env = append(l.Env, string(r.Value))
+	case recordDirectory:
+		l.Directory = string(r.Value)
+	case recordRequired:
+		l.Required = true
+	case recordHome:
+		l.Home = string(r.Value)
+	case recordUmask:
+		mask := binary.BigEndian.Uint32(r.Value)
+		l.Umask = &mask
+	case recordLimit:
+		return l.takeLimit(r.Value)
+	case recordScript:
+		if l.Script == nil {
+			l.Script = r.Value // its capacity ends with it
+		} else {
+			l.Script = append(l.Script, r.Value...)
+		}
+	case recordTTY:
+		w, err := parseWinsize(r.Value)
+		l.TTY = &w
+		return err
+	case recordTasks:
+		l.Tasks = binary.BigEndian.Uint32(r.Value)
+		if l.Tasks < 1 || l.Tasks > MaxTasks {
+			return breach("%d tasks", l.Tasks)
+		}
+	}
+	if len(l.Argv)+len(l.Env) > maxStrings {
+		return breach("more than %d arguments and variables", maxStrings)
+	}
+	return nil
+}
+
+func (l *Launch) takeLimit(b []byte) error {
+	n := Limit{binary.BigEndian.Uint32(b), binary.BigEndian.Uint64(b[4:]), binary.BigEndian.Uint64(b[12:])}
+	if i := slices.IndexFunc(l.Limits, func(o Limit) bool { return o.Resource == n.Resource }); i >= 0 {
+		l.Limits[i] = n
+		return nil
+	}
+	if len(l.Limits) == maxLimits {
+		return breach("more than %d limits", maxLimits)
+	}
+	l.Limits = append(l.Limits, n)
+	return nil
+}

@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package submission
+
+import (
+	"context"
+	"io/fs"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/podspec"
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/registry"
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/site"
+)
+
+func TestCheckAcceptsAGoodJob(t *testing.T) {
+	request, config, deps := world()
+	assert.Equal(t, Result{}, Check(t.Context(), request, config, deps))
+}
+
+func TestCheckWithoutAnOptionLooksAtNothing(t *testing.T) {
+	assert.Equal(t, Result{}, Check(t.Context(), ParseRequest([]string{"uid=0", "sbatch.nodes=9"}), site.Default(), Deps{}))
+}
+
+// Each case breaks one thing; want is a part of the one line that follows.
+func TestCheckOneThingWrong(t *testing.T) {
+	type change func(r *Request, c *site.Config, d *Deps)
+	option := func(name, value string) change {
+		return func(r *Request, _ *site.Config, _ *Deps) { r.Options[name] = value }
+	}
+	sbatch := func(name, value string) change {
+		return func(r *Request, _ *site.Config, _ *Deps) { r.Sbatch[name] = value }
+	}
+	file := func(text string) change { return func(_ *Request, _ *site.Config, d *Deps) { *d = with(*d, text) } }
+	asked := func(kind registry.Kind, reason string) change {
+		return func(_ *Request, _ *site.Config, d *Deps) { d.Registry = answering(kind, reason) }
+	}
+	for _, test := range []struct {
+		name    string
+		change  change
+		fault   string
+		warning string
+	}{
+		{"root", func(r *Request, _ *site.Config, _ *Deps) { r.UID = 0 }, "--k8s-image: not for root", ""},
+		{"malformed image", option("image", "a//b"), `--k8s-image: not an image reference (HOST[:PORT]/NAME[:TAG] or NAME@sha256:DIGEST): "a//b"`, ""},
+		{"image swallowed an option", option("image", "-n1"), `the value starts with "-"`, ""},
+		{"workdir swallowed an option", option("workdir", "-n1"), `the value starts with "-"`, ""},
+		{"relative workdir", option("workdir", "data"), `--k8s-workdir: not an absolute path`, ""},
+		{"workdir alone", func(r *Request, _ *site.Config, _ *Deps) { r.Options = map[string]string{"workdir": "/data"} },
+			`--k8s-workdir: has no effect without --k8s-image: "/data"`, ""},
+
+		{"no such tag", asked(registry.NotFound, "no such tag or digest"), `--k8s-image: no such tag or digest in registry reg.local:5000: "reg.local:5000/lab/tool:1.0"`, ""},
+		{"denied", asked(registry.Denied, "access denied"), "", "registry reg.local:5000 denies access without credentials"},
+		{"unreachable, site warns", asked(registry.Unreachable, "no such host"), "", "registry reg.local:5000 cannot be asked, no such host"},
+		{"unreachable, site refuses", func(_ *Request, c *site.Config, d *Deps) {
+			c.Submission.UnreachableRegistry = site.RegistryRefuse
+			d.Registry = answering(registry.Unreachable, "no such host")
+		}, "this site refuses jobs whose image cannot be checked", ""},
+
+		{"no job file", func(r *Request, _ *site.Config, _ *Deps) { r.Script = "/home/alice/none.sh" }, "/home/alice/none.sh: the job file does not exist", ""},
+		{"job file is a directory", func(r *Request, _ *site.Config, _ *Deps) { r.Script = "/home/alice/out" }, "is not a regular file", ""},
+		{"job file of somebody else's", func(_ *Request, _ *site.Config, d *Deps) { d.Files.(fakeFiles).denied["/home/alice/job.sh"] = true },
+			"/home/alice/job.sh: the job file may not be read by you", ""},
+		{"empty job file", file(""), "/home/alice/job.sh: the job file is empty", ""},
+		{"no interpreter line", file("echo hello\n"), "no interpreter line", ""},
+		{"DOS line ends", file("#!/bin/bash\r\necho hello\r\n"), "DOS line endings", ""},
+		{"syntax error", file("#!/bin/bash\nBROKEN\n"), `/home/alice/job.sh: syntax error, says bash -n: "line 2: syntax error"`, ""},
+		{"python is not asked", file("#!/usr/bin/python3\nBROKEN\n"), "", ""},
+		{"a shell that is not here", file("#!/bin/zsh\nBROKEN\n"), "", ""},
+
+		{"two nodes", sbatch("nodes", "2"), `--nodes: the script runs in one Pod, which is on one node: "2" (use --nodes=1; a job over several nodes runs its steps in Pods`, ""},
+		{"one to four nodes", sbatch("nodes", "1-4"), `Slurm could give more than the one node`, ""},
+		{"one node", sbatch("nodes", "1"), "", ""},
+		{"Slurm's print of nothing given", sbatch("nodes", "1-0"), "", ""},
+		{"tasks without nodes", sbatch("ntasks", "8"), "", "add --nodes=1"},
+
+		{"no output directory", sbatch("output", "logs/%j.out"), `--output: the directory "/home/alice/logs" does not exist: "logs/%j.out" (mkdir -p /home/alice/logs)`, ""},
+		{"no error directory", sbatch("error", "/scratch/e.txt"), `--error: the directory "/scratch" does not exist`, ""},
+		{"output directory is a file", sbatch("output", "data.txt/a"), `--output: "/home/alice/data.txt" is not a directory`, ""},
+		{"pattern in the output directory", sbatch("output", "%u/a"), "", ""},
+		{"output directory is there", sbatch("output", "out/a"), "", ""},
+		{"no input", sbatch("input", "none.txt"), `--input: does not exist: "none.txt"`, ""},
+		{"input is a directory", sbatch("input", "out"), `--input: is a directory`, ""},
+		{"input is there", sbatch("input", "data.txt"), "", ""},
+		{"no working directory", sbatch("chdir", "/none"), `--chdir: the directory "/none" does not exist`, ""},
+
+		{"more cpus than any node", sbatch("cpus-per-task", "33"), "the job can never start: no node has 33 cpus on one node (the largest has 32 cpus)", ""},
+		{"more memory than any node", sbatch("mem", "65G"), "of memory on one node", ""},
+		{"more GPUs than any node", sbatch("gres", "gpu:5"), "5 nvidia.com/gpu", ""},
+		{"a GRES that Kubernetes has no name for", sbatch("gres", "fpga:1"), `gres "fpga"`, ""},
+		{"exclusive is cut at run time", func(r *Request, _ *site.Config, _ *Deps) {
+			r.Sbatch["exclusive"], r.Sbatch["cpus-per-task"] = "exclusive", "128"
+		}, "", ""},
+		{"exclusive where the site refuses", func(r *Request, c *site.Config, _ *Deps) {
+			r.Sbatch["exclusive"], r.Sbatch["cpus-per-task"] = "exclusive", "128"
+			c.Resources.WholeNode = site.WholeNodeRefuse
+		}, "128 cpus on one node", ""},
+		{"all memory", sbatch("mem", "0"), "", ""},
+		{"shapes cannot be read", func(_ *Request, _ *site.Config, d *Deps) {
+			d.Shapes = ShapesFunc(func(context.Context) (podspec.Shapes, error) { return podspec.Shapes{}, errFake })
+		}, "", "the published node shapes cannot be read [no such thing]"},
+		{"shapes not published at this site", func(r *Request, _ *site.Config, d *Deps) { d.Shapes, r.Sbatch["mem"] = nil, "100T" }, "", ""},
+
+		{"a directive that the site wants", func(_ *Request, c *site.Config, _ *Deps) {
+			c.Submission.RequiredDirectives = []string{"account", "time"}
+		},
+			`--account: required by this site and not given (add a line "#SBATCH --account=..." to the job file, or give it to sbatch)`, ""},
+		{"wanted and on the command line", func(r *Request, c *site.Config, _ *Deps) {
+			c.Submission.RequiredDirectives, r.Sbatch["account"] = []string{"account", "k8s-image"}, "lab"
+		}, "", ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			request, config, deps := world()
+			test.change(&request, config, &deps)
+			got := Check(t.Context(), request, config, deps)
+			one(t, test.fault, got.Faults)
+			one(t, test.warning, got.Warnings)
+		})
+	}
+}
+
+// one wants exactly one line with want in it, or none where want is empty.
+func one(t *testing.T, want string, lines []string) {
+	t.Helper()
+	if want == "" {
+		assert.Empty(t, lines)
+		return
+	}
+	require.Len(t, lines, 1)
+	assert.Contains(t, lines[0], want)
+	assert.NotContains(t, lines[0], "\n")
+}
+
+func TestCheckListsEveryFaultInOrder(t *testing.T) {
+	request, config, deps := world()
+	deps = with(deps, "#!/bin/bash\nBROKEN\n")
+	deps.Registry = answering(registry.NotFound, "no such repository")
+	config.Submission.RequiredDirectives = []string{"account", "time"}
+	request.UID = 0
+	request.Options["workdir"] = "data"
+	for name, value := range map[string]string{"nodes": "3", "output": "none/a", "error": "nothing/a", "mem": "1T"} {
+		request.Sbatch[name] = value
+	}
+	want := []string{"root", "--k8s-workdir", "no such repository", "syntax error", "--account, --time", "--nodes", "--output", "--error", "never start"}
+	for range 20 {
+		got := Check(t.Context(), request, config, deps)
+		require.Len(t, got.Faults, len(want))
+		for i, part := range want {
+			assert.Contains(t, got.Faults[i], part)
+		}
+	}
+}
+
+func TestCheckKeepsToItsTime(t *testing.T) {
+	request, config, deps := world()
+	request.Sbatch["nodes"] = "2"
+	deps.Registry = RegistryFunc(func(ctx context.Context, _ string) registry.Result {
+		<-ctx.Done()
+		return registry.Result{Kind: registry.Unreachable, Registry: "reg.local:5000", Reason: "no answer in time"}
+	})
+	hang := make(chan struct{})
+	left := make(chan struct{})
+	deps.Shapes = ShapesFunc(func(context.Context) (podspec.Shapes, error) { // deaf to its context
+		defer close(left)
+		<-hang
+		return podspec.Shapes{}, nil
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+	defer cancel()
+	start := time.Now()
+	got := Check(ctx, request, config, deps)
+	assert.Less(t, time.Since(start), 2*time.Second)
+	require.Len(t, got.Faults, 1, "what is known is said: %v", got)
+	assert.Contains(t, got.Faults[0], "--nodes")
+	require.Len(t, got.Warnings, 2)
+	assert.Contains(t, got.Warnings[0], "no answer in time")
+	assert.Contains(t, got.Warnings[1], "did not answer in time")
+	close(hang)
+	<-left
+}
+
+func TestCheckDeadFileServer(t *testing.T) {
+	request, config, deps := world()
+	hang := make(chan struct{})
+	deps.Files = deafFiles{hang}
+	ctx, cancel := context.WithTimeout(t.Context(), 400*time.Millisecond)
+	defer cancel()
+	got := Check(ctx, request, config, deps)
+	assert.Empty(t, got.Faults)
+	assert.Equal(t, []string{
+		"the job file was not checked: no answer in time",
+		"the job's directories were not checked: the file system did not answer in time",
+	}, got.Warnings)
+	close(hang)
+}
+
+type deafFiles struct{ hang chan struct{} }
+
+func (d deafFiles) Stat(string) (fs.FileInfo, error)   { <-d.hang; return nil, errFake }
+func (d deafFiles) Read(string, int64) ([]byte, error) { <-d.hang; return nil, errFake }
+
+func TestCheckSurvivesAPanic(t *testing.T) {
+	request, config, deps := world()
+	deps.Registry = RegistryFunc(func(context.Context, string) registry.Result { panic("boom") })
+	got := Check(t.Context(), request, config, deps)
+	assert.Empty(t, got.Faults)
+	one(t, "a check of the submission failed, please report it: boom", got.Warnings)
+}
+
+func TestCheckOtherTools(t *testing.T) {
+	request, config, deps := world()
+	request.Tool, request.Sbatch["nodes"], request.Script = "srun", "4", "/none"
+	assert.Equal(t, Result{}, Check(t.Context(), request, config, deps))
+}
+
+func TestCheckLegacyScript(t *testing.T) {
+	for _, test := range []struct{ name, file, script, fault, warning string }{
+		{"its own command wins", "#!/bin/bash\n#K8S_SCRIPT=none.sh\necho\n", "", "", ""},
+		{"relative", "#!/bin/bash\n#K8S_SCRIPT=run.sh\n", "#!/bin/sh\n", "", ""},
+		{"in the image alone", "#!/bin/bash\n#K8S_SCRIPT=/opt/run.sh\n", "", "", "not to be seen from here"},
+		{"a directory", "#!/bin/bash\n#K8S_SCRIPT=out\n", "", "is not a regular file", ""},
+		{"without interpreter", "#!/bin/bash\n#K8S_SCRIPT=run.sh\n", "echo\n", "no interpreter line", ""},
+		{"an option", "#!/bin/bash\n#K8S_SCRIPT=-x\n", "", `starts with "-"`, ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			request, config, deps := world()
+			config.LegacyComments = true
+			deps = with(deps, test.file)
+			if test.script != "" {
+				deps.Files.(fakeFiles).files["home/alice/run.sh"] = &fstest.MapFile{Data: []byte(test.script)}
+			}
+			got := Check(t.Context(), request, config, deps)
+			one(t, test.fault, got.Faults)
+			one(t, test.warning, got.Warnings)
+
+			config.LegacyComments = false
+			assert.Equal(t, Result{}, Check(t.Context(), request, config, deps), "plain comments")
+		})
+	}
+	request, config, deps := world()
+	request.LegacyScript = "/opt/run.sh"
+	one(t, "not to be seen from here", Check(t.Context(), request, config, deps).Warnings)
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package wellknown holds every name that slurm-k8s writes into Kubernetes:
+// objects, labels, annotations, paths in the container.
+package wellknown
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strconv"
+)
+
+// Labels of a Pod. App, JobID and User are what users select by
+// (kubectl get pods -l app=slurm-job); the others are ours.
+const (
+	LabelApp         = "app"
+	LabelJobID       = "job-id"
+	LabelUser        = "user"
+	LabelCluster     = "slurm-k8s/cluster"
+	LabelStep        = "slurm-k8s/step"
+	LabelNode        = "slurm-k8s/node"
+	LabelIncarnation = "slurm-k8s/incarnation"
+
+	AppJob = "slurm-job"
+)
+
+// Annotations hold the exact text where a label's form would change it.
+const (
+	AnnotationUser    = "slurm-k8s/user"
+	AnnotationSession = "slurm-k8s/session"
+)
+
+const (
+	// ContainerName is the one container of every Pod.
+	ContainerName = "job"
+	// PodinitDirectory is where the ConfigMap with podinit is mounted.
+	PodinitDirectory = "/.slurm-k8s/bin"
+	// PodinitPath is process 1 of the container (frames.h, K8S_PODINIT_PATH).
+	PodinitPath = PodinitDirectory + "/podinit"
+	// PodinitKey is podinit's key in its ConfigMap.
+	PodinitKey = "podinit"
+	// RunDirectory is an emptyDir in memory (frames.h, K8S_RUN_DIRECTORY).
+	RunDirectory = "/.slurm-k8s/run"
+	// NodesConfigMap publishes the shapes of the cluster's nodes.
+	NodesConfigMap = "slurm-k8s-nodes"
+	// NodesKey is the key of the JSON in it.
+	NodesKey = "shapes.json"
+)
+
+// StepBatch is the step name of a batch script.
+const StepBatch = "batch"
+
+// PodName is the deterministic name of a batch step's Pod.
+func PodName(jobID uint32) string {
+	return "slurm-job-" + strconv.FormatUint(uint64(jobID), 10)
+}
+
+// PodinitConfigMap names the immutable ConfigMap that carries this podinit:
+// the name holds the hash of its bytes.
+func PodinitConfigMap(podinit []byte) string {
+	sum := sha256.Sum256(podinit)
+	return "slurm-k8s-podinit-" + hex.EncodeToString(sum[:8])
+}
+
+// PumpCommand is the command line of podinit's pump, the only one that the node's
+// credential may exec.
+func PumpCommand(session uint64) []string {
+	return []string{PodinitPath, "pump", fmt.Sprintf("--session=%016x", session)}
+}

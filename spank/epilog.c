@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "epilog.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bounded.h"
+#include "core.h"
+#include "host.h"
+#include "marker.h"
+#include "node.h"
+#include "options.h"
+#include "request.h"
+#include "say.h"
+
+#define REAP_SECONDS 20
+#define REAP_BOUND 24
+
+struct reaping {
+	const struct core *core;
+	struct fields fields;
+	char text[4096];
+};
+
+static int reap(void *argument)
+{
+	struct reaping *reaping = argument;
+	struct k8s_request request = request_of(&reaping->fields);
+
+	return reaping->core->reap(host_table(), &request, REAP_SECONDS, reaping->text, sizeof(reaping->text));
+}
+
+/* The process of an epilog has no connection to Slurm yet. In 22.05 it makes one by itself. */
+static void connect_slurm(void)
+{
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 2, 0)
+	__typeof__(slurm_init) *init = SLURM_CALL(slurm_init);
+
+	if (init)
+		init(NULL);
+#endif
+}
+
+/* Returns whether nothing is left. */
+static bool is_clean(uint32_t job, struct reaping *reaping)
+{
+	int left = 1, error = bounded_call(reap, reaping, REAP_BOUND, &left);
+
+	if (error == ETIMEDOUT) {
+		say_info("job %u: left to the collector: the core has not ended in %d s", job, REAP_BOUND);
+		return false; /* it still writes there */
+	}
+	if (error || left)
+		say_info("job %u: left to the collector: %s", job, error ? strerror(error) : reaping->text);
+	fields_free(&reaping->fields);
+	free(reaping);
+	return !error && !left;
+}
+
+void epilog_run(spank_t spank, const struct config *config)
+{
+	struct reaping *reaping;
+	uint32_t job = 0;
+	uid_t uid = 0;
+
+	if (spank_get_item(spank, S_JOB_ID, &job) != ESPANK_SUCCESS || !job)
+		return;
+	if (!options_of_job(spank, OPTION_IMAGE) && !marker_is_set(config->state, node_name(), job))
+		return;
+	reaping = calloc(1, sizeof(*reaping));
+	if (!reaping)
+		return;
+	reaping->core = core_load(config->libexec, reaping->text, sizeof(reaping->text));
+	if (!reaping->core) {
+		say_info("job %u: left to the collector: %s", job, reaping->text);
+		free(reaping);
+		return;
+	}
+	connect_slurm();
+	host_set_place(node_name(), 0);
+	request_common(&reaping->fields, config);
+	fields_format(&reaping->fields, "job_id", "%u", job);
+	if (spank_get_item(spank, S_JOB_UID, &uid) == ESPANK_SUCCESS)
+		fields_format(&reaping->fields, "uid", "%u", (unsigned)uid);
+	fields_add(&reaping->fields, "cluster", node_cluster());
+	fields_add(&reaping->fields, "node", node_name());
+	if (is_clean(job, reaping))
+		marker_remove(config->state, node_name(), job);
+}

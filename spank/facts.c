@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0
+/* What slurmctld knows about a job, as the core wants it. */
+#include <errno.h>
+#include <pwd.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host.h"
+#include "slurm_api.h"
+
+/* slurm.h has no prototype for it. */
+typedef char *state_string(uint32_t state);
+
+/* A row of NUL-ended texts, closed by an empty one. */
+struct row {
+	char *at;
+	size_t left; /* what may be written, the closing NUL not counted */
+	bool full;
+};
+
+__attribute__((format(printf, 3, 4))) static void put(struct row *row, const char *key, const char *format, ...)
+{
+	va_list arguments;
+	int key_length, length;
+
+	if (row->full)
+		return;
+	key_length = snprintf(row->at, row->left, "%s=", key);
+	if ((size_t)key_length >= row->left) {
+		row->full = true;
+		return;
+	}
+	va_start(arguments, format);
+	length = vsnprintf(row->at + key_length, row->left - key_length, format, arguments);
+	va_end(arguments);
+	if (length < 0 || (size_t)length >= row->left - key_length) {
+		row->full = true;
+		return;
+	}
+	row->at += key_length + length + 1;
+	row->left -= key_length + length + 1;
+}
+
+static void put_text(struct row *row, const char *key, const char *value)
+{
+	if (value)
+		put(row, key, "%s", value);
+}
+
+/* Whether what was written since `start` counts nothing: slurmctld lists types that the node has
+ * and the job has not. */
+static bool is_nothing(const char *start, const char *end)
+{
+	return end - start >= 2 && !memcmp(end - 2, ":0", 2);
+}
+
+void host_strip_gres(const char *detail, char *out, size_t capacity)
+{
+	char *at = out, *last = out;
+	int depth = 0;
+
+	if (!capacity)
+		return;
+	for (;; detail++) {
+		if (*detail == '(') {
+			depth++;
+		} else if (*detail == ')') {
+			depth -= depth > 0;
+		} else if (!*detail || (*detail == ',' && !depth)) {
+			if (is_nothing(last, at) || at == last)
+				at = last;
+			else
+				*at++ = ',';
+			last = at;
+		} else if (!depth) {
+			*at++ = *detail;
+		}
+		/* Room for a comma and the end. */
+		if (!*detail || (size_t)(at - out) + 2 > capacity)
+			break;
+	}
+	if (at > out && at[-1] == ',')
+		at--;
+	*at = '\0';
+}
+
+/* The place of `node` among the job's nodes, or -1. */
+static int place_of(const job_info_t *job, const char *node)
+{
+	__typeof__(slurm_hostlist_create) *create = SLURM_CALL(slurm_hostlist_create);
+	__typeof__(slurm_hostlist_find) *find = SLURM_CALL(slurm_hostlist_find);
+	__typeof__(slurm_hostlist_destroy) *destroy = SLURM_CALL(slurm_hostlist_destroy);
+	hostlist_t list;
+	int place;
+
+	if (!node || !job->nodes || !create || !find || !destroy)
+		return -1;
+	list = create(job->nodes);
+	if (!list)
+		return -1;
+	place = find(list, node);
+	destroy(list);
+	return place;
+}
+
+static void put_gres(struct row *row, const job_info_t *job, const char *node)
+{
+	int place = place_of(job, node);
+	char *plain;
+	size_t length;
+
+	if (place < 0 || (uint32_t)place >= job->gres_detail_cnt || !job->gres_detail_str ||
+	    !job->gres_detail_str[place])
+		return;
+	length = strlen(job->gres_detail_str[place]) + 2;
+	plain = malloc(length);
+	if (!plain) {
+		row->full = true;
+		return;
+	}
+	host_strip_gres(job->gres_detail_str[place], plain, length);
+	put_text(row, "gres", plain);
+	free(plain);
+}
+
+static void put_share(struct row *row, const job_info_t *job, const char *node, uint64_t memory_mb)
+{
+	__typeof__(slurm_job_cpus_allocated_on_node) *on_node = SLURM_CALL(slurm_job_cpus_allocated_on_node);
+	int cpus = on_node && node && job->job_resrcs ? on_node(job->job_resrcs, node) : 0;
+
+	if (cpus > 0)
+		put(row, "cpus", "%d", cpus);
+	if (memory_mb)
+		put(row, "memory_mb", "%llu", (unsigned long long)memory_mb);
+}
+
+static void put_user(struct row *row, const job_info_t *job)
+{
+	char buffer[16384];
+	struct passwd entry, *found = NULL;
+
+	put(row, "user_id", "%u", job->user_id);
+	put(row, "group_id", "%u", job->group_id);
+	if (getpwuid_r(job->user_id, &entry, buffer, sizeof(buffer), &found) || !found) {
+		put_text(row, "user_name", job->user_name);
+		return;
+	}
+	put_text(row, "user_name", found->pw_name);
+	put_text(row, "home", found->pw_dir);
+}
+
+static void put_state(struct row *row, const job_info_t *job)
+{
+	state_string *string = (state_string *)slurm_symbol("slurm_job_state_string");
+
+	/* The flags would hide the state: a job that ends is always COMPLETING too. */
+	if (string)
+		put_text(row, "state", string(job->job_state & JOB_STATE_BASE));
+	put(row, "completing", "%d", job->job_state & JOB_COMPLETING ? 1 : 0);
+}
+
+static void put_job(struct row *row, const job_info_t *job, const char *node, uint64_t memory_mb)
+{
+	put_user(row, job);
+	put_text(row, "account", job->account);
+	put_text(row, "partition", job->partition);
+	put_text(row, "qos", job->qos);
+	put_text(row, "name", job->name);
+	put(row, "restart_count", "%u", job->restart_cnt);
+	put(row, "requeue", "%d", job->requeue ? 1 : 0);
+	if (job->time_limit == INFINITE)
+		put_text(row, "time_limit", "UNLIMITED");
+	else if (job->time_limit != NO_VAL)
+		put(row, "time_limit", "%u", job->time_limit);
+	put(row, "exclusive", "%d", job->shared == JOB_SHARED_NONE ? 1 : 0);
+	put(row, "nodes", "%u", job->num_nodes);
+	/* --mem=0 asks for all of a node's memory, whatever that is. */
+	put(row, "whole_memory", "%d", (job->pn_min_memory & ~MEM_PER_CPU) == 0);
+	if (job->array_task_id != NO_VAL) {
+		put(row, "array_job_id", "%u", job->array_job_id);
+		put(row, "array_task_id", "%u", job->array_task_id);
+	}
+	put_gres(row, job, node);
+	put_share(row, job, node, memory_mb);
+	put_text(row, "admin_comment", job->admin_comment);
+	put_state(row, job);
+}
+
+int host_job_facts(uint32_t job_id, char *out, size_t capacity, const char *node, uint64_t memory_mb)
+{
+	__typeof__(slurm_load_job) *load = SLURM_CALL(slurm_load_job);
+	__typeof__(slurm_free_job_info_msg) *release = SLURM_CALL(slurm_free_job_info_msg);
+	struct row row = { .at = out, .left = capacity ? capacity - 1 : 0, .full = !capacity };
+	job_info_msg_t *answer = NULL;
+	bool found = false;
+
+	if (!load || !release)
+		return ENOSYS;
+	if (load(&answer, job_id, SHOW_DETAIL))
+		return errno > 0 ? errno : EIO;
+	for (uint32_t i = 0; answer && i < answer->record_count && !found; i++)
+		if (answer->job_array[i].job_id == job_id) {
+			put_job(&row, &answer->job_array[i], node, memory_mb);
+			found = true;
+		}
+	release(answer);
+	if (!found)
+		return ESLURM_INVALID_JOB_ID;
+	if (row.full)
+		return -ERANGE;
+	*row.at = '\0';
+	return 0;
+}

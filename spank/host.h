@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* host.h - what the core may ask of this process: the table of include/gocore.h. */
+#ifndef K8S_HOST_H
+#define K8S_HOST_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "../include/gocore.h"
+
+/* The table; static. Its functions may be called from any thread. */
+const struct k8s_host *host_table(void);
+
+/* Says on which node this process runs, and how much memory Slurm gave the job there (0: not
+ * known), before the core is started. `node` is borrowed for good. */
+void host_set_place(const char *node, uint64_t memory_mb);
+
+/* facts.c: the job_facts of the table. */
+int host_job_facts(uint32_t job_id, char *out, size_t capacity, const char *node, uint64_t memory_mb);
+
+/* facts.c: one node's gres as slurmctld prints it in detail ("gpu:tesla:2(IDX:0-1),shard:1(...)"),
+ * without the parentheses and what counts nothing. Writes at most `capacity` bytes, NUL included,
+ * and needs two more than the text has at most. */
+void host_strip_gres(const char *detail, char *out, size_t capacity);
+
+#endif

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* options.h - the options, and who spoke last about each. */
+#ifndef K8S_OPTIONS_H
+#define K8S_OPTIONS_H
+
+#include <stdbool.h>
+
+#include "slurm_api.h"
+
+/* The name of the plugin, as Slurm knows it: part of the names under which options travel. */
+#define PLUGIN_NAME "k8s"
+
+enum option { OPTION_IMAGE, OPTION_WORKDIR, OPTION_COUNT };
+
+/* Who named a value. A later one of the same rank replaces an earlier one. */
+enum option_source {
+	SOURCE_NONE,
+	SOURCE_COMMENT,	    /* a legacy comment in the job file */
+	SOURCE_SCRIPT,	    /* #SBATCH, or Slurm's own environment of an outer job */
+	SOURCE_ENVIRONMENT, /* SLURM_K8S_... */
+	SOURCE_COMMAND,	    /* the command line; in slurmstepd, what Slurm carried there */
+};
+
+/* Registers the options; only within slurm_spank_init. Returns 0, or -1. */
+int options_register(spank_t spank);
+
+/* Names a value. An empty one, or one that starts with '-', is remembered as a fault:
+ * getopt takes the next option for the value where that is missing. */
+void options_take(enum option option, const char *value, enum option_source source);
+
+/* Takes the equivalents of the options (SLURM_K8S_IMAGE, ...) from `environment`, a
+ * NULL-ended vector of "NAME=value"; empty ones count as unset. `carried` also takes those
+ * under which sbatch hands the job control environment to slurmstepd, which travel
+ * with --export=NONE too. */
+void options_take_environment(char *const *environment, bool carried);
+
+/* The value of `option`, or NULL. */
+const char *options_value(enum option option);
+
+/* Who named it. */
+enum option_source options_source(enum option option);
+
+/* "image", "workdir": the option's name in a request, and its row in comments. */
+const char *options_key(enum option option);
+
+/* Everything that is wrong with the values, a line each, or NULL. */
+const char *options_faults(void);
+
+/* Puts the values into sbatch's environment, under all names by which the job's steps and
+ * epilog may find them. Slurm did so itself before init_post_opt, for what was known then. */
+int options_export(spank_t spank);
+
+/* Removes from the job's environment the names under which an sbatch or srun inside the job
+ * would inherit the options of this one. Only in slurmstepd. */
+void options_hide(spank_t spank);
+
+/* spank_option_getopt for `option`, where that works: prolog and epilog. */
+bool options_of_job(spank_t spank, enum option option);
+
+/* Forgets all values, for tests. */
+void options_forget(void);
+
+#endif

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* request.h - the job file of this sbatch, and requests to the core. */
+#ifndef K8S_REQUEST_H
+#define K8S_REQUEST_H
+
+#include <stdbool.h>
+
+#include "../include/gocore.h"
+#include "config.h"
+#include "fields.h"
+#include "legacy.h"
+#include "script.h"
+
+/* The job file of this sbatch. All zero before job_file_open. */
+struct job_file {
+	bool is_open;
+	const char *word; /* as typed; NULL for --wrap and for a file on standard input */
+	char *path;	  /* absolute, or NULL */
+	char *wrap;	  /* the text of --wrap, or NULL */
+	char *directory;  /* in which the job starts */
+	struct script head;
+};
+
+/* Finds the file, and reads its head where it can still be read. Once. */
+void job_file_open(struct job_file *file);
+
+void job_file_close(struct job_file *file);
+
+/* The value of one of sbatch's own options by its long name, where it was set, else NULL. Never
+ * freed: it is Slurm's memory, and sbatch ends soon. */
+const char *sbatch_option(const char *name);
+
+/* Adds what every request has: the site's file, the folder of the core, and the options. */
+void request_common(struct fields *fields, const struct config *config);
+
+/* Adds what a validate request has. */
+void request_submission(struct fields *fields, const struct config *config, const struct job_file *file,
+			const struct legacy *legacy);
+
+/* A request of these fields, which it borrows. */
+struct k8s_request request_of(const struct fields *fields);
+
+#endif

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "step.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "legacy.h"
+#include "options.h"
+#include "say.h"
+#include "script.h"
+
+/* Slurm's own limit is far lower; a number that cannot be is not multiplied. */
+#define TASKS_MAX 65536
+
+static struct step step;
+
+struct step *step_here(void)
+{
+	return &step;
+}
+
+void step_init(void)
+{
+	step.pid = getpid();
+}
+
+/* The job file is read again here, by root: `sbatch < file` through a pipe and submissions by
+ * REST never had their comments seen. */
+static void take_comments(spank_t spank)
+{
+	char **argv = NULL;
+	struct script script;
+	struct legacy legacy;
+	int argc = 0;
+
+	if (spank_get_item(spank, S_JOB_ARGV, &argc, &argv) != ESPANK_SUCCESS || argc < 1 || !argv || !argv[0])
+		return;
+	if (script_read(argv[0], true, &script))
+		return;
+	legacy_parse(script.text, script.length, script.whole, &legacy);
+	/* sbatch has made options of the comments that it saw. */
+	if (legacy.value[LEGACY_IMAGE]) {
+		options_take(OPTION_IMAGE, legacy.value[LEGACY_IMAGE], SOURCE_COMMENT);
+		step.is_legacy = !strcmp(legacy.value[LEGACY_IMAGE], options_value(OPTION_IMAGE));
+	}
+	if (legacy.value[LEGACY_WORKDIR])
+		options_take(OPTION_WORKDIR, legacy.value[LEGACY_WORKDIR], SOURCE_COMMENT);
+	step.legacy_script = legacy.value[LEGACY_SCRIPT] ? strdup(legacy.value[LEGACY_SCRIPT]) : NULL;
+	step.has_command = legacy.command;
+	legacy_free(&legacy);
+	script_free(&script);
+}
+
+static void find_faults(spank_t spank, const struct config *config)
+{
+	char container[2];
+	uid_t uid = 0;
+
+	if (step.id != SLURM_BATCH_SCRIPT)
+		say_append(&step.fault, "--k8s-image works with sbatch in this release, not with srun");
+	if (config->fault)
+		say_append(&step.fault, "%s", config->fault);
+	if (options_faults())
+		say_append(&step.fault, "%s", options_faults());
+	if (spank_get_item(spank, S_JOB_UID, &uid) != ESPANK_SUCCESS || !uid)
+		say_append(&step.fault, "root's jobs do not go to a Pod");
+	/* With --container Slurm runs an OCI runtime, and nothing that could be replaced. */
+	if (spank_getenv(spank, "SLURM_CONTAINER", container, sizeof(container)) != ESPANK_ENV_NOEXIST)
+		say_append(&step.fault, "--k8s-image and --container exclude each other");
+}
+
+static void make_pairs(spank_t spank)
+{
+	if (spank_get_item(spank, S_JOB_LOCAL_TASK_COUNT, &step.tasks) != ESPANK_SUCCESS || !step.tasks ||
+	    step.tasks > TASKS_MAX) {
+		say_append(&step.fault, "Slurm does not say how many tasks there are");
+		step.tasks = 0;
+		return;
+	}
+	step.pairs = malloc(step.tasks * sizeof(*step.pairs));
+	if (!step.pairs) {
+		say_append(&step.fault, "out of memory");
+		step.tasks = 0;
+		return;
+	}
+	memset(step.pairs, -1, step.tasks * sizeof(*step.pairs));
+	for (uint32_t i = 0; i < step.tasks && !step.fault; i++)
+		if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, step.pairs[i]))
+			say_append(&step.fault, "cannot make a socket: %s", strerror(errno));
+}
+
+void step_prepare(spank_t spank, const struct config *config)
+{
+	char **environment = NULL;
+
+	if (spank_get_item(spank, S_JOB_ID, &step.job) != ESPANK_SUCCESS ||
+	    spank_get_item(spank, S_JOB_STEPID, &step.id) != ESPANK_SUCCESS)
+		step.id = 0;
+	/* They hold an allocation or a shell on it; neither ever runs in a Pod. */
+	if (step.id == SLURM_EXTERN_CONT || step.id == SLURM_INTERACTIVE_STEP)
+		return;
+	spank_get_item(spank, S_JOB_ENV, &environment);
+	options_take_environment(environment, true);
+	if (step.id == SLURM_BATCH_SCRIPT && config_legacy_comments(config->site))
+		take_comments(spank);
+	/* A working directory without an image asks for nothing. */
+	step.is_ours = options_value(OPTION_IMAGE);
+	if (!step.is_ours)
+		return;
+	find_faults(spank, config);
+	options_hide(spank);
+	make_pairs(spank);
+}
+
+void step_forget(void)
+{
+	for (uint32_t i = 0; i < step.tasks; i++)
+		for (int side = 0; side < 2; side++)
+			if (step.pairs[i][side] >= 0)
+				close(step.pairs[i][side]);
+	free(step.pairs);
+	free(step.legacy_script);
+	say_free(&step.fault);
+	memset(&step, 0, sizeof(step));
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "task.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "../include/frames.h"
+#include "say.h"
+#include "step.h"
+
+/* From 23.11 on, and never on with another type. */
+typedef spank_err_t prepend_argv(spank_t spank, int argc, const char **argv);
+
+static int fail(const char *text)
+{
+	say_errors(text);
+	return -1;
+}
+
+/* Returns 0 when the core has taken the socket. All post_forks are done before any task_init, so
+ * what the parent had to tell is there: text where the core did not start, frames or nothing
+ * where it did. */
+static int listen_to_parent(int fd)
+{
+	const uint32_t magic = htonl(K8S_FRAME_MAGIC);
+	char text[4096];
+	ssize_t got = recv(fd, text, sizeof(text) - 1, MSG_PEEK | MSG_DONTWAIT);
+
+	if (got < 0 && errno == EAGAIN)
+		return 0;
+	if (got < 0)
+		return fail(strerror(errno));
+	if (got >= (ssize_t)sizeof(magic) && !memcmp(text, &magic, sizeof(magic)))
+		return 0;
+	text[got] = '\0';
+	return fail(got ? text : "the core did not start, slurmd's log has the reason");
+}
+
+static int hand_over_socket(spank_t spank, int fd)
+{
+	char number[16];
+	int flags = fcntl(fd, F_GETFD);
+
+	if (flags < 0 || fcntl(fd, F_SETFD, flags & ~FD_CLOEXEC))
+		return fail(strerror(errno));
+	snprintf(number, sizeof(number), "%d", fd);
+	if (spank_setenv(spank, "SLURM_K8S_RELAY_FD", number, 1) != ESPANK_SUCCESS ||
+	    spank_setenv(spank, "SLURM_K8S_BATCH", "1", 1) != ESPANK_SUCCESS)
+		return fail("Slurm refuses to set the relay's environment");
+	return 0;
+}
+
+/* 22.05 and 23.02: S_JOB_ARGV of a batch script is the very vector that Slurm will exec; looked up
+ * in its source, batch_stepd_step_rec_create. An absolute path is not looked up in PATH. */
+static int swap_argv(spank_t spank, const char *relay)
+{
+	char **argv = NULL, *copy;
+	int argc = 0;
+
+	if (spank_get_item(spank, S_JOB_ARGV, &argc, &argv) != ESPANK_SUCCESS || argc < 1 || !argv || !argv[0])
+		return fail("Slurm does not show the task's command");
+	copy = strdup(relay);
+	if (!copy || spank_setenv(spank, "SLURM_K8S_ARGV0", argv[0], 1) != ESPANK_SUCCESS) {
+		free(copy);
+		return fail("Slurm refuses to set the relay's environment");
+	}
+	/* The old one is Slurm's memory: left alone, this process is about to exec. */
+	argv[0] = copy;
+	return 0;
+}
+
+static int replace_command(spank_t spank, const char *relay)
+{
+	prepend_argv *prepend = (prepend_argv *)slurm_symbol("spank_prepend_task_argv");
+	const char *words[] = { relay, "--task", "--", NULL };
+
+	if (!prepend)
+		return SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 11, 0) ? fail("Slurm has no spank_prepend_task_argv")
+									     : swap_argv(spank, relay);
+	spank_unsetenv(spank, "SLURM_K8S_ARGV0");
+	return prepend(spank, 3, words) == ESPANK_SUCCESS ? 0 : fail("Slurm refuses to replace the task's command");
+}
+
+int task_become_relay(spank_t spank, const struct config *config)
+{
+	struct step *step = step_here();
+	char relay[PATH_MAX];
+	int task = -1;
+
+	if (!step->is_ours)
+		return 0;
+	if (step->fault)
+		return fail(step->fault);
+	if (spank_get_item(spank, S_TASK_ID, &task) != ESPANK_SUCCESS || task < 0 || (uint32_t)task >= step->tasks)
+		return fail("Slurm does not say which task this is");
+	if (listen_to_parent(step->pairs[task][1]))
+		return -1;
+	if ((size_t)snprintf(relay, sizeof(relay), "%s/relay", config->libexec) >= sizeof(relay))
+		return fail("libexec= is too long");
+	if (access(relay, X_OK)) {
+		say_error("%s: %s", relay, strerror(errno));
+		return -1;
+	}
+	if (step->legacy_script && spank_setenv(spank, "SLURM_K8S_SCRIPT", step->legacy_script, 1) != ESPANK_SUCCESS)
+		return fail("Slurm refuses to set SLURM_K8S_SCRIPT");
+	if (hand_over_socket(spank, step->pairs[task][1]))
+		return -1;
+	return replace_command(spank, relay);
+}

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+# podinit and the relay: how they are built, and their tests. Included by the main
+# Makefile, and usable alone from the repository's root:
+#    make -f tests/c/podinit.mk podinit relay test-c-podinit
+
+PODINIT_OUT ?= build/out
+PODINIT_VERSION ?= $(or $(VERSION),0.1.0)
+PODINIT_CC ?= musl-gcc
+PODINIT_TEST_CC ?= gcc
+
+PODINIT_SOURCES := $(wildcard podinit/*.c) $(wildcard common/*.c)
+PODINIT_RELAY_SOURCES := $(wildcard relay/*.c) $(wildcard common/*.c)
+PODINIT_HEADERS := $(wildcard podinit/*.h relay/*.h common/*.h) include/frames.h
+PODINIT_TEST_OUT := $(PODINIT_OUT)/tests/podinit
+
+PODINIT_FLAGS := -std=gnu11 -DPODINIT_VERSION='"$(PODINIT_VERSION)"' -Wall -Wextra -Werror -Wshadow
+# Small: podinit travels in a ConfigMap and is compared before each launch.
+PODINIT_STATIC := -Os -static -s -ffunction-sections -fdata-sections -Wl,--gc-sections
+PODINIT_SANITIZE := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+
+.PHONY: podinit relay test-c-podinit
+podinit: $(PODINIT_OUT)/podinit
+relay: $(PODINIT_OUT)/relay
+
+$(PODINIT_OUT)/podinit: $(PODINIT_SOURCES) $(PODINIT_HEADERS) tests/c/podinit.mk
+	@mkdir -p $(@D)
+	$(PODINIT_CC) $(PODINIT_FLAGS) $(PODINIT_STATIC) $(PODINIT_SOURCES) -o $@
+
+$(PODINIT_OUT)/relay: $(PODINIT_RELAY_SOURCES) $(PODINIT_HEADERS) tests/c/podinit.mk
+	@mkdir -p $(@D)
+	$(PODINIT_CC) $(PODINIT_FLAGS) $(PODINIT_STATIC) $(PODINIT_RELAY_SOURCES) -o $@
+
+PODINIT_TEST_FLAGS := $(PODINIT_FLAGS) $(PODINIT_SANITIZE)
+
+$(PODINIT_TEST_OUT)/frames_test: tests/c/frames_test.c tests/c/frames_vectors.c tests/c/frames_vectors.h \
+		$(wildcard common/*.c) $(PODINIT_HEADERS)
+	@mkdir -p $(@D)
+	$(PODINIT_TEST_CC) $(PODINIT_TEST_FLAGS) $(filter %.c,$^) -lcmocka -o $@
+
+$(PODINIT_TEST_OUT)/podinit-asan: $(PODINIT_SOURCES) $(PODINIT_HEADERS)
+	@mkdir -p $(@D)
+	$(PODINIT_TEST_CC) $(PODINIT_TEST_FLAGS) $(PODINIT_SOURCES) -o $@
+
+$(PODINIT_TEST_OUT)/relay-asan: $(PODINIT_RELAY_SOURCES) $(PODINIT_HEADERS)
+	@mkdir -p $(@D)
+	$(PODINIT_TEST_CC) $(PODINIT_TEST_FLAGS) $(PODINIT_RELAY_SOURCES) -o $@
+
+$(PODINIT_TEST_OUT)/podinit_rate: tests/c/podinit_rate.c $(wildcard common/*.c) $(PODINIT_HEADERS)
+	@mkdir -p $(@D)
+	$(PODINIT_TEST_CC) $(PODINIT_FLAGS) -O2 $(filter %.c,$^) -o $@

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build e2e
+
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) {
+	if err := lab.open(); err != nil {
+		fmt.Fprintln(os.Stderr, "e2e:", err)
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
+// TestScripts runs the scripts that do not disturb each other.
+func TestScripts(t *testing.T) {
+	hold(t, syscall.LOCK_SH)
+	testscript.RunT(shim{t, true}, params(t, "testdata"))
+}
+
+// TestSerial runs, one after the other, those that kill daemons or fill the cluster.
+func TestSerial(t *testing.T) {
+	hold(t, syscall.LOCK_EX)
+	testscript.RunT(shim{t, false}, params(t, "testdata/serial"))
+}
+
+// shim is a T for testscript, whose subtests run beside each other or not.
+type shim struct {
+	*testing.T
+	beside bool
+}
+
+func (s shim) Parallel() {
+	if s.beside {
+		s.T.Parallel()
+	}
+}
+
+// Verbose shows each command of scripts that succeed too; their phases are always shown by -v.
+func (s shim) Verbose() bool { return os.Getenv("E2E_TRACE") != "" }
+
+func (s shim) Run(name string, f func(testscript.T)) {
+	s.T.Run(name, func(t *testing.T) { f(shim{t, s.beside}) })
+}
+
+// hold keeps a lock on the cluster: two runs of the suite do not kill each other's daemons.
+func hold(t *testing.T, how int) {
+	file, err := os.OpenFile(filepath.Join(lab.dir, "run", "e2e.lock"), os.O_CREATE|os.O_RDWR|syscall.O_CLOEXEC, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if syscall.Flock(int(file.Fd()), how|syscall.LOCK_NB) != nil {
+		t.Log("waiting for another run of the suite on this cluster")
+		if err := syscall.Flock(int(file.Fd()), how); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Cleanup(func() { file.Close() })
+}
+
+func params(t *testing.T, dir string) testscript.Params {
+	// A folder that alice and bob may enter, and that no image has.
+	root, err := os.MkdirTemp("/tmp", "slurm-k8s-e2e-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(root, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if os.Getenv("E2E_KEEP") == "" {
+			os.RemoveAll(root)
+		}
+	})
+	p := testscript.Params{
+		Dir:                dir,
+		WorkdirRoot:        root,
+		RequireUniqueNames: true,
+		Setup:              setup,
+		Cmds:               commands,
+	}
+	if deadline, ok := t.Deadline(); ok {
+		p.Deadline = deadline
+	}
+	return p
+}
+
+var commands = map[string]func(*testscript.TestScript, bool, []string){
+	"as":         cmdAs,
+	"job":        cmdJob,
+	"field":      cmdField,
+	"acct":       cmdAcct,
+	"line":       cmdLine,
+	"pod":        cmdPod,
+	"fill":       cmdFill,
+	"unfill":     cmdUnfill,
+	"capture":    cmdCapture,
+	"await":      cmdAwait,
+	"kubectl":    cmdKubectl,
+	"daemon":     cmdDaemon,
+	"still":      cmdStill,
+	"grows":      cmdGrows,
+	"tarpit":     cmdTarpit,
+	"unqueued":   cmdUnqueued,
+	"nodes-fine": cmdNodesFine,
+}
