@@ -81,11 +81,13 @@ func (c *cluster) open() error {
 	}
 	stack, err := os.ReadFile(filepath.Join(c.dir, "etc/plugstack.conf"))
 	c.plugin = err == nil && strings.Contains(string(stack), "spank_k8s.so")
-	if c.plugin {
-		// What a timer does on a real site: it publishes the shapes of the nodes, which submissions are checked against.
-		_, err = run(time.Minute, "slurm-k8s", "gc", "--config="+c.dir+"/etc/k8s.yaml", "--libexec="+c.dir+"/libexec")
-	} else {
-		err = nil
+	if !c.plugin {
+		return nil // plain scripts run all the same
+	}
+	// What a timer does on a real site: it publishes the shapes of the nodes, which submissions are checked against.
+	_, err = run(time.Minute, "slurm-k8s", "gc", "--config="+c.dir+"/etc/k8s.yaml", "--libexec="+c.dir+"/libexec")
+	if errors.Is(err, exec.ErrNotFound) {
+		return fmt.Errorf("slurm-k8s is not installed in %s: make build && tests/cluster/install", c.dir)
 	}
 	return err
 }

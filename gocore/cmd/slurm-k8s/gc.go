@@ -37,11 +37,11 @@ const (
 func gc(ctx context.Context, arguments []string, out, faults io.Writer) int {
 	flags := newFlags("gc", faults)
 	path := flags.String("config", defaultConfig, "the site's configuration, a `FILE`")
-	kubeconfig := flags.String("kubeconfig", "", "the collector's credential, a `FILE`\n"+strings.Repeat(" ", 25)+"(default: "+collectorKubeconfig+" beside the node's)")
+	kubeconfig := flags.String("kubeconfig", "", "the collector's credential, a `FILE`\n"+strings.Repeat(" ", 28)+"(default: "+collectorKubeconfig+" beside the node's)")
 	libexec := flags.String("libexec", defaultLibexec, "the `DIRECTORY` of podinit")
 	grace := flags.Duration("grace", gcGrace, "leave Pods alone that are younger than this `TIME`")
 	dryRun := flags.Bool("dry-run", false, "say what would be done, and do nothing")
-	if code, done := parse(flags, arguments); done {
+	if code, done := parse(flags, arguments, out, faults); done {
 		return code
 	}
 	if flags.NArg() != 0 {

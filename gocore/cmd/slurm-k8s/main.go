@@ -72,36 +72,41 @@ func run(ctx context.Context, arguments []string, out, faults io.Writer) int {
 	return exitUsage
 }
 
-// newFlags makes a command's flags, whose faults and help go to faults.
+// newFlags makes a command's flags.
 func newFlags(name string, faults io.Writer) *flag.FlagSet {
-	flags := flag.NewFlagSet("slurm-k8s "+name, flag.ContinueOnError)
+	flags := flag.NewFlagSet(name, flag.ContinueOnError)
 	flags.SetOutput(faults)
-	flags.Usage = func() {
-		for _, c := range commands() {
-			if c.name == name {
-				fmt.Fprintf(faults, "Usage: slurm-k8s %s %s\n%s\n\n", c.name, c.arguments, sentence(c.about))
-			}
-		}
-		flags.VisitAll(func(f *flag.Flag) {
-			value, about := flag.UnquoteUsage(f)
-			text := "--" + f.Name
-			if value != "" {
-				text += "=" + value
-			}
-			fmt.Fprintf(faults, "  %-22s %s\n", text, about)
-		})
-	}
+	flags.Usage = func() {} // parse does it, and where it was asked for
 	return flags
 }
 
 // parse reads a command's flags; done with the exit code where there is nothing more to do.
-func parse(flags *flag.FlagSet, arguments []string) (code int, done bool) {
+func parse(flags *flag.FlagSet, arguments []string, out, faults io.Writer) (code int, done bool) {
 	err := flags.Parse(arguments)
 	switch {
 	case err == nil:
 		return exitOK, false
 	case errors.Is(err, flag.ErrHelp):
+		describe(flags, out)
 		return exitOK, true
 	}
+	fmt.Fprintf(faults, "(try: slurm-k8s %s --help)\n", flags.Name())
 	return exitUsage, true
+}
+
+// describe prints a command's options as the GNU tools do.
+func describe(flags *flag.FlagSet, out io.Writer) {
+	for _, c := range commands() {
+		if c.name == flags.Name() {
+			fmt.Fprintf(out, "Usage: slurm-k8s %s %s\n%s\n\n", c.name, c.arguments, sentence(c.about))
+		}
+	}
+	flags.VisitAll(func(f *flag.Flag) {
+		value, about := flag.UnquoteUsage(f)
+		text := "--" + f.Name
+		if value != "" {
+			text += "=" + value
+		}
+		fmt.Fprintf(out, "  %-25s %s\n", text, about)
+	})
 }

@@ -37,7 +37,7 @@ func TestDispatch(t *testing.T) {
 		{[]string{"version"}, exitOK, "slurm-k8s ", ""},
 		{[]string{"--version"}, exitOK, "slurm-k8s ", ""},
 		{[]string{"fly"}, exitUsage, "", `no such command: "fly"`},
-		{[]string{"gc", "--help"}, exitOK, "", "--dry-run"},
+		{[]string{"gc", "--help"}, exitOK, "--dry-run", ""},
 		{[]string{"gc", "--force"}, exitUsage, "", "-force"},
 		{[]string{"gc", "now"}, exitUsage, "", `takes no argument: "now"`},
 		{[]string{"gc", "--config=/none/k8s.yaml"}, exitFault, "", "/none/k8s.yaml"},

@@ -27,7 +27,7 @@ func validate(ctx context.Context, arguments []string, out, faults io.Writer) in
 		option.Image:   flags.String("k8s-image", "", "as of sbatch: the `IMAGE` of the Pod"),
 		option.Workdir: flags.String("k8s-workdir", "", "as of sbatch: a `DIRECTORY` in the container"),
 	}
-	if code, done := parse(flags, arguments); done {
+	if code, done := parse(flags, arguments, out, faults); done {
 		return code
 	}
 	if flags.NArg() != 1 {

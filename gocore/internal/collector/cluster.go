@@ -94,19 +94,21 @@ func pages(get func(token string) (next string, err error)) error {
 	return nil
 }
 
-// DeletePod needs delete on pods. Without gracePeriodSeconds: the Pod's own grace.
-func (k RESTCluster) DeletePod(ctx context.Context, namespace, name string, uid types.UID) error {
-	return k.delete(ctx, "pods", namespace, name, uid)
+// DeletePod needs delete on pods. Never by force, which is gracePeriodSeconds 0.
+func (k RESTCluster) DeletePod(ctx context.Context, namespace, name string, uid types.UID, grace int64) error {
+	grace = max(grace, 1)
+	return k.delete(ctx, "pods", namespace, name, uid, &grace)
 }
 
 // DeleteConfigMap needs delete on configmaps.
 func (k RESTCluster) DeleteConfigMap(ctx context.Context, namespace, name string, uid types.UID) error {
-	return k.delete(ctx, "configmaps", namespace, name, uid)
+	return k.delete(ctx, "configmaps", namespace, name, uid, nil)
 }
 
-func (k RESTCluster) delete(ctx context.Context, resource, namespace, name string, uid types.UID) error {
+func (k RESTCluster) delete(ctx context.Context, resource, namespace, name string, uid types.UID, grace *int64) error {
 	return k.REST.Delete().Namespace(namespace).Resource(resource).Name(name).Timeout(requestTimeout).
-		Body(&metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}}).Do(ctx).Error()
+		Body(&metav1.DeleteOptions{GracePeriodSeconds: grace, Preconditions: &metav1.Preconditions{UID: &uid}}).
+		Do(ctx).Error()
 }
 
 // GetConfigMap needs get on the ConfigMap slurm-k8s-nodes.

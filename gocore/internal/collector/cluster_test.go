@@ -97,7 +97,7 @@ func TestWrites(t *testing.T) {
 		"POST /api/v1/namespaces/slurm/configmaps":          status,
 		"PUT /api/v1/namespaces/slurm/configmaps/the-nodes": status,
 	})
-	require.NoError(t, cluster.DeletePod(t.Context(), "slurm", "p", "the-uid"))
+	require.NoError(t, cluster.DeletePod(t.Context(), "slurm", "p", "the-uid", 0))
 	require.NoError(t, cluster.DeleteConfigMap(t.Context(), "slurm", "c", "the-uid"))
 	for _, r := range *seen {
 		assert.Contains(t, r.body, "the-uid", "the precondition")

@@ -23,8 +23,9 @@ import (
 type Cluster interface {
 	// ListPods of a namespace by a label selector.
 	ListPods(ctx context.Context, namespace, selector string) ([]corev1.Pod, error)
-	// DeletePod deletes the Pod with this uid and no other, with the Pod's own grace.
-	DeletePod(ctx context.Context, namespace, name string, uid types.UID) error
+	// DeletePod deletes the Pod with this uid and no other; its container has grace seconds to
+	// end, at least 1.
+	DeletePod(ctx context.Context, namespace, name string, uid types.UID, grace int64) error
 	// EachNode calls see with every node of the cluster.
 	EachNode(ctx context.Context, see func(*corev1.Node)) error
 	// ListConfigMaps returns the names and ages of a namespace's ConfigMaps, without their data.
@@ -102,7 +103,7 @@ func (c *Collector) removeOrphans(ctx context.Context, pods []corev1.Pod) error 
 		}
 		log := c.Log.WithFields(logrus.Fields{"job": candidate.job, "pod": candidate.pod.Name, "incarnation": candidate.incarnation})
 		faults = append(faults, c.do(log, "delete", "Pod "+c.Namespace+"/"+candidate.pod.Name, why, func() error {
-			return c.Kubernetes.DeletePod(ctx, c.Namespace, candidate.pod.Name, candidate.pod.UID)
+			return c.Kubernetes.DeletePod(ctx, c.Namespace, candidate.pod.Name, candidate.pod.UID, graceOf(candidate.pod))
 		}))
 	}
 	return errors.Join(faults...)

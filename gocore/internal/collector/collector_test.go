@@ -44,7 +44,10 @@ func (f *fake) ListPods(context.Context, string, string) ([]corev1.Pod, error) {
 	return f.pods, f.podsErr
 }
 
-func (f *fake) DeletePod(_ context.Context, namespace, name string, uid types.UID) error {
+func (f *fake) DeletePod(_ context.Context, namespace, name string, uid types.UID, grace int64) error {
+	if grace < 1 {
+		return errors.New("by force")
+	}
 	if f.deleteErr == nil {
 		f.deleted = append(f.deleted, namespace+"/"+name+"/"+string(uid))
 	}
@@ -107,7 +110,8 @@ func (f *fake) run(t *testing.T, change func(*Collector)) (string, error) {
 
 // pod is one of ours, an hour old, of the job's first run.
 func pod(job string, change func(*corev1.Pod)) corev1.Pod {
-	p := corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+	none := int64(0)
+	p := corev1.Pod{Spec: corev1.PodSpec{TerminationGracePeriodSeconds: &none}, ObjectMeta: metav1.ObjectMeta{
 		Namespace: "slurm", Name: "slurm-job-" + job, UID: types.UID("uid-" + job),
 		CreationTimestamp: metav1.NewTime(now.Add(-time.Hour)),
 		Labels: map[string]string{

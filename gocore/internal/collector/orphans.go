@@ -78,3 +78,11 @@ func orphaned(c candidate, known Job, ok bool) string {
 	}
 	return ""
 }
+
+// graceOf is the Pod's own grace, but never the 0 that would be a deletion by force.
+func graceOf(pod *corev1.Pod) int64 {
+	if own := pod.Spec.TerminationGracePeriodSeconds; own != nil {
+		return max(*own, 1)
+	}
+	return corev1.DefaultTerminationGracePeriodSeconds
+}

@@ -19,6 +19,9 @@ const (
 	lastWords = 5 * time.Second
 	// killLimit is what podinit gets to report the end of tasks it killed.
 	killLimit = 5 * time.Second
+	// settleLimit is what Kubernetes gets to say that an end was its doing: two of kubelet's
+	// rounds. A job that Slurm's own signal ended pays it once, at its end.
+	settleLimit = 2 * time.Second
 )
 
 // connect execs the pump, shakes hands and sends START: from here on the job has started.
@@ -90,9 +93,10 @@ func (s *Step) attend() outcome {
 			if killed {
 				return outcome{kind: abandoned, exits: a.exits, cause: context.Cause(s.ctx)}
 			}
+			s.settle(a.exits)
 			return s.judge(a.exits)
 		case pod := <-s.pod.states:
-			s.pod.pod = pod
+			s.pod.saw(pod)
 			if over == nil && podstatus.Over(pod) {
 				over = s.Clock.After(lastWords)
 			}
@@ -110,6 +114,41 @@ func (s *Step) attend() outcome {
 	}
 }
 
+// settle gives Kubernetes a moment to say that it ended the Pod, where a task died of TERM
+// or KILL: podinit's word is there before the eviction stands in the Pod's status.
+func (s *Step) settle(exits []stream.Exit) {
+	if !diedOfTheEnd(exits) {
+		return
+	}
+	late := s.Clock.After(settleLimit)
+	for {
+		if r := s.pod.reading(); r.Deleting || r.Disruption.Any() || r.State >= podstatus.Terminated {
+			return
+		}
+		select {
+		case pod := <-s.pod.states:
+			s.pod.saw(pod)
+		case <-late:
+			return
+		case <-s.ctx.Done():
+			return
+		}
+	}
+}
+
+// diedOfTheEnd tells whether a task ended as one that was asked to, or made to.
+func diedOfTheEnd(exits []stream.Exit) bool {
+	for _, exit := range exits {
+		status := syscall.WaitStatus(exit.Status)
+		for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
+			if status.Signaled() && status.Signal() == signal || status.Exited() && status.ExitStatus() == 128+int(signal) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // judge makes the outcome of what the tasks said (nil: nothing came) and what Kubernetes says.
 func (s *Step) judge(exits []stream.Exit) outcome {
 	var statuses []uint32
@@ -119,7 +158,7 @@ func (s *Step) judge(exits []stream.Exit) outcome {
 		statuses = append(statuses, exits[i].Status)
 		kills = max(kills, exits[i].OOMKills)
 	}
-	verdict := report.Judge(podstatus.Read(s.pod.pod), statuses, kills)
+	verdict := report.Judge(s.pod.reading(), statuses, kills)
 	o := outcome{kind: ended, exits: exits, reason: verdict.Reason, memory: verdict.OutOfMemory}
 	if verdict.Disrupted {
 		o.kind = disrupted

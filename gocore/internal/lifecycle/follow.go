@@ -8,6 +8,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/podstatus"
 )
 
 // Bounds of the removal of a Pod.
@@ -19,7 +21,7 @@ const (
 // follow begins to follow a Pod that this step created.
 func (s *Step) follow(pod *corev1.Pod) {
 	ctx, cancel := context.WithCancel(context.Background())
-	f := &followed{pod: pod, states: make(chan *corev1.Pod, 1), cancel: cancel, done: make(chan struct{})}
+	f := &followed{pod: pod, last: pod, states: make(chan *corev1.Pod, 1), cancel: cancel, done: make(chan struct{})}
 	s.pod = f
 	go func() {
 		defer close(f.done)
@@ -41,6 +43,22 @@ func (f *followed) put(pod *corev1.Pod) {
 	default:
 	}
 	f.states <- pod
+}
+
+// saw takes over a state that states gave.
+func (f *followed) saw(pod *corev1.Pod) {
+	f.pod = pod
+	if pod != nil {
+		f.last = pod
+	}
+}
+
+// reading is what is known of the Pod.
+func (f *followed) reading() podstatus.Reading {
+	if f.pod == nil {
+		return podstatus.ReadGone(f.last)
+	}
+	return podstatus.Read(f.pod)
 }
 
 // forget stops following.
@@ -66,7 +84,8 @@ func (s *Step) remove() bool {
 	}
 	for s.pod.pod != nil {
 		select {
-		case s.pod.pod = <-s.pod.states:
+		case pod := <-s.pod.states:
+			s.pod.saw(pod)
 		case <-ctx.Done():
 			s.left.set("Pod " + s.pod.pod.Name + " is deleted but not gone")
 			s.forget()
@@ -89,7 +108,7 @@ func (s *Step) delete(ctx context.Context) bool {
 		case err == nil:
 			return true
 		case apierrors.IsNotFound(err), apierrors.IsConflict(err):
-			s.pod.pod = nil
+			s.pod.saw(nil)
 			s.left.set("")
 			return false
 		}

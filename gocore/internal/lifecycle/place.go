@@ -137,11 +137,16 @@ func (s *Step) await(limit time.Time) (again string, verdict *outcome) {
 	defer grace.Stop()
 	late := s.Clock.NewTimer(limit.Sub(begun))
 	defer late.Stop()
-	graceOver, gateOver, asked := false, false, false
+	graceOver, gateOver, tooLate, asked, scheduled := false, false, false, false, false
 	for {
-		reading := podstatus.Read(s.pod.pod)
+		reading := s.pod.reading()
+		if !scheduled && reading.NodeName != "" {
+			// From here on the limit is for pulls and mounts, however long the gate took.
+			scheduled, tooLate = true, false
+			late.Reset(s.Site.StartLimit.Duration)
+		}
 		switch {
-		case s.pod.pod == nil:
+		case reading.State == podstatus.Gone:
 			return report.Vanished(), nil
 		case reading.State == podstatus.Running:
 			return "", nil
@@ -163,16 +168,18 @@ func (s *Step) await(limit time.Time) (again string, verdict *outcome) {
 			if gateOver {
 				return "", returned(report.NoRoom(reading.Unschedulable))
 			}
+		case tooLate && (reading.Unschedulable == "" || reading.Nominated):
+			return "", returned(report.StartTimedOut(s.Site.StartLimit.Duration, reading, s.events()))
 		}
 		select {
 		case pod := <-s.pod.states:
-			s.pod.pod = pod
+			s.pod.saw(pod)
 		case <-grace.C():
 			graceOver = true
 		case <-gate.C():
 			gateOver = true
 		case <-late.C():
-			return "", returned(report.StartTimedOut(s.Site.StartLimit.Duration, reading, s.events()))
+			tooLate = true
 		case <-s.ctx.Done():
 			return "", s.interrupted()
 		}
@@ -196,7 +203,7 @@ func (s *Step) neverFits(message string) *outcome {
 func (s *Step) events() []corev1.Event {
 	ctx, cancel := context.WithTimeout(s.ctx, 5*time.Second)
 	defer cancel()
-	events, err := s.Cluster.Events(ctx, s.pod.pod.UID)
+	events, err := s.Cluster.Events(ctx, s.pod.last.UID)
 	if err != nil {
 		s.Log.WithError(err).Info("the Pod's events cannot be read")
 	}

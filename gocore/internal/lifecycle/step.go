@@ -182,7 +182,8 @@ func (s *Step) wait(d time.Duration) bool {
 
 // followed is a Pod that is being followed.
 type followed struct {
-	pod    *corev1.Pod      // the newest state; owned by the goroutine of Run
+	pod    *corev1.Pod      // the newest state, nil: gone; owned by the goroutine of Run
+	last   *corev1.Pod      // the newest that was not nil
 	states chan *corev1.Pod // newest state only; nil Pod: gone
 	cancel context.CancelFunc
 	done   chan struct{}

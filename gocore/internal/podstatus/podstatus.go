@@ -118,6 +118,18 @@ func Read(pod *corev1.Pod) Reading {
 	return r
 }
 
+// ReadGone reads the last state seen of a Pod that is gone: what Kubernetes did to it
+// before is still why.
+func ReadGone(last *corev1.Pod) Reading {
+	r := Read(last)
+	r.State, r.Deleting = Gone, true
+	if r.End == nil {
+		r.End = &End{Code: -1, NodeName: r.NodeName, Disruption: r.Disruption}
+	}
+	r.End.Deleted = true
+	return r
+}
+
 // state: containers before phase.
 func state(pod *corev1.Pod, status *corev1.ContainerStatus) State {
 	switch {

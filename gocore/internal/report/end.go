@@ -47,11 +47,13 @@ func Judge(r podstatus.Reading, statuses []uint32, oomKills uint32) Verdict {
 		v.Disrupted, v.Reason = true, Disrupted(end)
 	case end.Deadline:
 		v.Reason = line(wordsOf(end.Words), "the Pod passed Kubernetes' own deadline for it")
+	case told && end.Deleted:
+		v.Reason = deleted
 	case told:
 	case end.OOM:
 		v.OutOfMemory, v.Reason = true, OutOfMemory(1)
 	case end.Deleted:
-		v.Reason = line("", "the Pod was deleted by somebody else while the job ran")
+		v.Reason = deleted
 	case r.StartFault != nil:
 		v.Reason = CannotStart(r.StartFault)
 	default:
@@ -59,6 +61,8 @@ func Judge(r podstatus.Reading, statuses []uint32, oomKills uint32) Verdict {
 	}
 	return v
 }
+
+const deleted = Tag + "the Pod was deleted by somebody else while the job ran"
 
 func allZero(statuses []uint32) bool {
 	for _, s := range statuses {

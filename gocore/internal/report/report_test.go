@@ -85,7 +85,7 @@ func TestJudge(t *testing.T) {
 		"told oom":               {podstatus.Reading{State: podstatus.Running}, []uint32{0}, 1, Verdict{Status: 256, OutOfMemory: true}, "out of memory"},
 		"told, preempted":        {podstatus.Reading{State: podstatus.Running, Disruption: disruption, Deleting: true}, []uint32{15}, 0, Verdict{Status: 256, Disrupted: true}, "preempted"},
 		"well before preempted":  {podstatus.Reading{State: podstatus.Running, Disruption: disruption}, []uint32{0, 0}, 0, Verdict{Status: 256}, ""},
-		"told, deleted":          {podstatus.Reading{State: podstatus.Running, Deleting: true}, []uint32{15}, 0, Verdict{Status: 256}, ""},
+		"told, deleted":          {podstatus.Reading{State: podstatus.Running, Deleting: true}, []uint32{15}, 0, Verdict{Status: 256}, "deleted by somebody else"},
 		"late core":              {terminated(podstatus.End{Ran: true, Code: 7, Report: &podstatus.Report{Status: 7 << 8}}), nil, 0, Verdict{Status: 7 << 8}, ""},
 		"late core, oom":         {terminated(podstatus.End{Ran: true, Code: 137, Report: &podstatus.Report{Status: 9, OOMKills: 1}}), nil, 0, Verdict{Status: 9, OutOfMemory: true}, "a process"},
 		"the fence":              {terminated(podstatus.End{Ran: true, Orphaned: true, Report: &podstatus.Report{Status: 15}}), nil, 0, Verdict{Status: 15}, "orphan_timeout"},

@@ -65,19 +65,20 @@ func TestBreaks(t *testing.T) {
 		}), 0, 12).Draw(rt, "breaks")
 		sizes := rapid.SliceOfN(rapid.IntRange(0, 400_000), 3*tasks, 3*tasks).Draw(rt, "sizes")
 		rate := rapid.SampledFrom([]int64{0, 0, 1_000_000}).Draw(rt, "rate")
+		pieces := rapid.SliceOfN(rapid.Uint64Range(500, MaxPayload), 1, 4).Draw(rt, "pieces")
 		var err error
-		synctest.Test(t, func(t *testing.T) { err = tryBreaks(t, window, breaks, sizes, rate) })
+		synctest.Test(t, func(t *testing.T) { err = tryBreaks(t, window, pieces, breaks, sizes, rate) })
 		if err != nil {
 			rt.Fatal(err)
 		}
 	})
 }
 
-func tryBreaks(t *testing.T, window uint64, breaks [][2]int, sizes []int, rate int64) error {
+func tryBreaks(t *testing.T, window uint64, pieces []uint64, breaks [][2]int, sizes []int, rate int64) error {
 	tasks := len(sizes) / 3
 	w := newWorld(t, tasks)
 	defer w.close()
-	w.podinit.window, w.rate = window, rate
+	w.podinit.window, w.podinit.pieces, w.rate = window, pieces, rate
 	w.wrap = func(rwc io.ReadWriteCloser, n int) io.ReadWriteCloser {
 		if n <= len(breaks) {
 			return &fragile{ReadWriteCloser: rwc, in: breaks[n-1][0], out: breaks[n-1][1]}

@@ -102,14 +102,14 @@ func (o *outgoing) pass() error {
 	}
 	o.takeDirty()
 	s.mu.Lock()
-	for len(o.work) > 0 && len(o.w.buf) < enough {
-		t := o.work[len(o.work)-1]
-		o.work = o.work[:len(o.work)-1]
-		if o.task(t) {
-			s.touchLater(t)
+	done := 0
+	for ; done < len(o.work) && len(o.w.buf) < enough; done++ {
+		if t := o.work[done]; o.task(t) {
+			s.touchLater(t) // behind the others
 			o.again = true
 		}
 	}
+	o.work = o.work[:copy(o.work, o.work[done:])]
 	o.again = o.again || len(o.work) > 0
 	signals, stop := o.orders()
 	detach := s.detach && !o.again && s.caughtUp()

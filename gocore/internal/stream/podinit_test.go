@@ -14,6 +14,7 @@ import (
 type podinitModel struct {
 	id     uint64
 	window uint64
+	pieces []uint64 // the most that a frame carries, on one connection after the other
 
 	mu       sync.Mutex
 	cond     *sync.Cond
@@ -27,6 +28,7 @@ type podinitModel struct {
 	faults   []error
 	current  io.ReadWriteCloser
 	starts   int
+	met      int
 }
 
 type taskModel struct {
@@ -88,6 +90,7 @@ func (p *podinitModel) serve(rwc io.ReadWriteCloser) {
 		p.current.Close() // the newest pump wins
 	}
 	p.current = rwc
+	p.met++
 	for _, t := range p.tasks {
 		for i := range t.out {
 			t.out[i].sent, t.out[i].closedTold = t.out[i].acked, false
@@ -172,14 +175,21 @@ func (p *podinitModel) next(replies chan Frame) (Frame, bool) {
 		return Frame{}, false
 	}
 	for i, t := range p.tasks {
-		if f, ok := t.next(uint32(i), p.window); ok {
+		if f, ok := t.next(uint32(i), p.window, p.piece()); ok {
 			return f, true
 		}
 	}
 	return Frame{}, false
 }
 
-func (t *taskModel) next(task uint32, window uint64) (Frame, bool) {
+func (p *podinitModel) piece() uint64 {
+	if len(p.pieces) == 0 {
+		return MaxPayload
+	}
+	return p.pieces[p.met%len(p.pieces)]
+}
+
+func (t *taskModel) next(task uint32, window, piece uint64) (Frame, bool) {
 	if t.inTold != t.written {
 		t.inTold = t.written
 		return Frame{Type: TypeAck, Task: task, Offset: t.written}, true
@@ -188,7 +198,7 @@ func (t *taskModel) next(task uint32, window uint64) (Frame, bool) {
 	for i := range t.out {
 		o := &t.out[i]
 		s := Stream(i + 1)
-		if n := min(uint64(o.ready)-o.sent, MaxPayload, o.acked+window-o.sent); n > 0 {
+		if n := min(uint64(o.ready)-o.sent, piece, o.acked+window-o.sent); n > 0 {
 			at := o.sent
 			o.sent += n
 			o.most = max(o.most, o.sent)

@@ -52,7 +52,7 @@ func (w *watch) answer(counter uint64) error {
 func (w *watch) step(now time.Time) (frozen bool) {
 	switch {
 	case w.waiting:
-		if now.Sub(w.asked) > probePatient && !w.suspended {
+		if now.Sub(w.asked) >= probePatient && !w.suspended {
 			w.suspended = true
 			return true
 		}

@@ -81,6 +81,11 @@ func TestCheckOneThingWrong(t *testing.T) {
 		{"no output directory", sbatch("output", "logs/%j.out"), `--output: the directory "/home/alice/logs" does not exist: "logs/%j.out" (mkdir -p /home/alice/logs)`, ""},
 		{"no error directory", sbatch("error", "/scratch/e.txt"), `--error: the directory "/scratch" does not exist`, ""},
 		{"output directory is a file", sbatch("output", "data.txt/a"), `--output: "/home/alice/data.txt" is not a directory`, ""},
+		{"output directory is somebody else's", sbatch("output", "/locked/%j"), `--output: the directory "/locked" may not be written by you: "/locked/%j"`, ""},
+		{"new file in somebody else's", sbatch("error", "/locked/new"), `--error: the directory "/locked" may not be written by you`, ""},
+		{"somebody else's file", sbatch("output", "/locked/file"), `--output: the file "/locked/file" may not be written by you`, ""},
+		{"read-only file system", sbatch("output", "/frozen/%j"), "", "read-only on this machine"},
+		{"output is a directory", sbatch("output", "out"), "--output: is a directory", ""},
 		{"pattern in the output directory", sbatch("output", "%u/a"), "", ""},
 		{"output directory is there", sbatch("output", "out/a"), "", ""},
 		{"no input", sbatch("input", "none.txt"), `--input: does not exist: "none.txt"`, ""},
@@ -102,7 +107,7 @@ func TestCheckOneThingWrong(t *testing.T) {
 		{"all memory", sbatch("mem", "0"), "", ""},
 		{"shapes cannot be read", func(_ *Request, _ *site.Config, d *Deps) {
 			d.Shapes = ShapesFunc(func(context.Context) (podspec.Shapes, error) { return podspec.Shapes{}, errFake })
-		}, "", "the published node shapes cannot be read [no such thing]"},
+		}, "", "the published node shapes cannot be read (slurm-k8s gc publishes them) [no such thing]"},
 		{"shapes not published at this site", func(r *Request, _ *site.Config, d *Deps) { d.Shapes, r.Sbatch["mem"] = nil, "100T" }, "", ""},
 
 		{"a directive that the site wants", func(_ *Request, c *site.Config, _ *Deps) {
@@ -201,6 +206,7 @@ func TestCheckDeadFileServer(t *testing.T) {
 type deafFiles struct{ hang chan struct{} }
 
 func (d deafFiles) Stat(string) (fs.FileInfo, error)   { <-d.hang; return nil, errFake }
+func (d deafFiles) Writable(string) error              { <-d.hang; return errFake }
 func (d deafFiles) Read(string, int64) ([]byte, error) { <-d.hang; return nil, errFake }
 
 func TestCheckSurvivesAPanic(t *testing.T) {

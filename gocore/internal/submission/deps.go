@@ -38,6 +38,8 @@ type Files interface {
 	// Read returns at most limit bytes from the start of a regular file and never waits on
 	// a pipe or device.
 	Read(path string, limit int64) ([]byte, error)
+	// Writable returns nil where the user may write to the file, or make one in the directory.
+	Writable(path string) error
 }
 
 // Deps is what a check asks. A nil Shapes: the site publishes none.

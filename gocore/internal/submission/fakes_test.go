@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+	"syscall"
 	"testing"
 	"testing/fstest"
 
@@ -46,6 +47,17 @@ func (f fakeFiles) Read(path string, limit int64) ([]byte, error) {
 	}
 	text, err := f.files.ReadFile(strings.TrimPrefix(path, "/"))
 	return text[:min(int64(len(text)), limit)], err
+}
+
+// Writable: what is below /locked is not, nor is /locked.
+func (f fakeFiles) Writable(path string) error {
+	switch {
+	case strings.HasPrefix(path, "/locked"):
+		return syscall.EACCES
+	case strings.HasPrefix(path, "/frozen"):
+		return syscall.EROFS
+	}
+	return nil
 }
 
 // fakeShells are shells by name; each says its line of any text that has "BROKEN".
@@ -109,6 +121,8 @@ func world() (Request, *site.Config, Deps) {
 			"home/alice/job.sh":    {Data: []byte("#!/bin/bash\n#SBATCH --time=5\necho hello\n")},
 			"home/alice/data.txt":  {Data: []byte("x")},
 			"home/alice/out/.keep": {},
+			"locked/file":          {},
+			"frozen/file":          {},
 		}, denied: map[string]bool{}},
 	}
 	return request, site.Default(), deps

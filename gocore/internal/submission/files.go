@@ -38,6 +38,12 @@ func (LocalFiles) Read(path string, limit int64) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(file, limit))
 }
 
+// Writable implements Files. By the real user, who in sbatch is the only one.
+func (LocalFiles) Writable(path string) error {
+	const writeOK = 2 // W_OK of access(2)
+	return syscall.Access(path, writeOK)
+}
+
 // why is an error of a file in a few words, without the path, which the line has already.
 func why(err error) string {
 	switch {

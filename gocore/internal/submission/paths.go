@@ -33,7 +33,11 @@ func checkPaths(r Request, files Files) []finding {
 		if path == "" {
 			continue
 		}
-		if f, bad := checkDirectory("--"+name, value, path, files); bad {
+		f, bad := checkDirectory("--"+name, value, path, files)
+		if !bad {
+			f, bad = checkWritable("--"+name, value, path, files)
+		}
+		if bad {
 			findings = append(findings, f)
 		}
 	}
@@ -57,6 +61,29 @@ func checkDirectory(flag, value, path string, files Files) (finding, bool) {
 		return fault("%s: the directory %s may not be entered by you: %s", flag, quote(path), quote(value)), true
 	}
 	return warning("%s: not checked, the directory %s %s", flag, quote(path), why(err)), true
+}
+
+// checkWritable wants a file that the user may write or make: value, in the directory. A file
+// that is there already may be written in a directory that may not: /dev/null.
+func checkWritable(flag, value, directory string, files Files) (finding, bool) {
+	name, what := filepath.Base(value), "the directory"
+	target := directory
+	if !hasPattern(name) {
+		file := filepath.Join(directory, name)
+		if info, err := files.Stat(file); err == nil {
+			if info.IsDir() {
+				return fault("%s: is a directory: %s (give a file)", flag, quote(value)), true
+			}
+			target, what = file, "the file"
+		}
+	}
+	switch err := files.Writable(target); {
+	case errors.Is(err, syscall.EROFS):
+		return warning("%s: %s %s is on a file system that is read-only on this machine: %s", flag, what, quote(target), quote(value)), true
+	case errors.Is(err, fs.ErrPermission):
+		return fault("%s: %s %s may not be written by you: %s", flag, what, quote(target), quote(value)), true
+	}
+	return finding{}, false
 }
 
 // checkInput wants something at --input that can be read. A device or pipe will do.

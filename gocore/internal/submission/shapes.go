@@ -64,7 +64,7 @@ func checkShapes(ctx context.Context, r Request, config *site.Config, shapes Sha
 		if ctx.Err() != nil {
 			return lateShapes()
 		}
-		return []finding{warning("whether a node could ever hold the job was not checked: the published node shapes cannot be read [%s]", err)}
+		return []finding{warning("whether a node could ever hold the job was not checked: the published node shapes cannot be read (slurm-k8s gc publishes them) [%s]", err)}
 	}
 	if holds, why := published.Holds(asked); !holds {
 		return []finding{fault("the job can never start: %s (asked for: %s; ask for less)", why, asked)}

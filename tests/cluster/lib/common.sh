@@ -6,11 +6,14 @@ umask 022
 
 HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 REPO=$(cd "$HERE/../.." && pwd)
-CLUSTER=${SLURM_K8S_CLUSTER:-/var/tmp/slurm-k8s-cluster}
+# 1 to 9: a second cluster with bridges, cgroups and ports of its own, to work on these scripts while the first is in use.
+# The names of Slurm's cgroups follow its nodes' and are not apart: run jobs in one of them only.
+INSTANCE=${SLURM_K8S_INSTANCE:-}
+CLUSTER=${SLURM_K8S_CLUSTER:-/var/tmp/slurm-k8s-cluster$INSTANCE}
 CACHE=${SLURM_K8S_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/slurm-k8s}
 export SLURM_K8S_CLUSTER=$CLUSTER SLURM_K8S_CACHE=$CACHE
 
-PORT_BASE=${SLURM_K8S_PORT_BASE:-17800}
+PORT_BASE=${SLURM_K8S_PORT_BASE:-$((17800 + 20 * ${INSTANCE:-0}))}
 PORT_ETCD=$((PORT_BASE + 1))
 PORT_ETCD_PEER=$((PORT_BASE + 2))
 PORT_APISERVER=$((PORT_BASE + 3))

@@ -6,9 +6,9 @@ NODE_GPUS=${SLURM_K8S_NODE_GPUS:-4}
 PAUSE_IMAGE=localhost/pause:1
 
 node_number() { echo "${1#real}"; }
-node_bridge() { echo "sk8s-br$(node_number "$1")"; }
-node_subnet() { echo "10.213.$(node_number "$1")"; }
-node_cgroup() { echo "k8s-$1"; }
+node_bridge() { echo "sk8s$INSTANCE-br$(node_number "$1")"; }
+node_subnet() { echo "10.213.${INSTANCE:+$INSTANCE}$(node_number "$1")"; }
+node_cgroup() { echo "k8s$INSTANCE-$1"; }
 node_socket() { echo "$CLUSTER/node/$1/containerd.sock"; }
 node_ctr() { # NODE ARGS...
 	local n=$1

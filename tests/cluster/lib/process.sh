@@ -101,9 +101,9 @@ cgroup_pids() { # NAME: every process in cgroup NAME or below
 	done | sort -un
 }
 
-cgroup_remove() { # NAME
+cgroup_remove() { # NAME [LISTER]: with the processes in it that LISTER (cgroup_pids) prints
 	local d _
-	kill_all cgroup_pids "$1"
+	kill_all "${2:-cgroup_pids}" "$1"
 	for _ in $(seq 40); do
 		cgroup_folders "$1" | while read -r d; do
 			find "$d" -depth -type d -exec rmdir {} + 2>/dev/null || true
@@ -111,5 +111,6 @@ cgroup_remove() { # NAME
 		[ -n "$(cgroup_folders "$1")" ] || return 0
 		sleep 0.05
 	done
+	[ -z "$(cgroup_pids "$1")" ] || { say "cgroup $1 is in use by others and stays"; return; }
 	die "cgroup $1 cannot be removed: $(cgroup_folders "$1" | tr '\n' ' ')"
 }

@@ -78,6 +78,14 @@ make_accounts() {
 		sacctmgr -i add user alice,bob DefaultAccount=lab Cluster="$SLURM_CLUSTER" >/dev/null
 }
 
+step_pids() { # CGROUP: processes of our steps; another Slurm with nodes of the same names shares the cgroup
+	local p conf
+	for p in $(cgroup_pids "$1"); do
+		conf=$(tr '\0' '\n' 2>/dev/null <"/proc/$p/environ" | grep '^SLURM_CONF=' || true)
+		if [ -z "$conf" ] || [ "$conf" = "SLURM_CONF=$SLURM_CONF" ]; then echo "$p"; fi
+	done
+}
+
 slurm_cgroups() { # the names of the cgroups that our slurmds made
 	local d
 	for d in /sys/fs/cgroup/*slurm_n[12] /sys/fs/cgroup/*/slurm_n[12]; do
