@@ -6,7 +6,7 @@ SHELL := /bin/bash
 OUT := build/out
 VERSION := 0.1.0
 GO ?= go
-GOFLAGS_ALL := -trimpath -ldflags '-s -w -X github.com/slurm-k8s/slurm-k8s/gocore/internal/wellknown.Version=$(VERSION)'
+GOFLAGS_ALL := -trimpath -ldflags '-s -w -X main.version=$(VERSION)'
 GO_SOURCES := $(shell find gocore -name '*.go' -o -name '*.c' -path 'gocore/*') go.mod go.sum include/gocore.h
 export SLURM_K8S_CLUSTER ?= /var/tmp/slurm-k8s-cluster
 

@@ -2,6 +2,8 @@
 """Starts a podinit and speaks to it as the core would: through pumps.
 
 Nothing sleeps: every wait names what it waits for, and gives up after LIMIT seconds."""
+import contextlib
+import ctypes
 import hashlib
 import os
 import select
@@ -15,6 +17,7 @@ import podinit_wire as wire
 
 BINARY = os.path.abspath(os.environ.get("PODINIT", "build/out/podinit"))
 LIMIT = float(os.environ.get("PODINIT_TEST_LIMIT", "60"))
+CLONE_NEWPID = 0x20000000
 SESSION = 0x0123456789ABCDEF
 # Without a passwd entry, capabilities, or ways to get any: as in a container.
 USER = 12345
@@ -36,6 +39,32 @@ def wait_for(what, condition, limit=None):
         if time.monotonic() > deadline:
             raise Late("waited %d s for %s" % (limit or LIMIT, what))
         select.select([], [], [], 0.005)
+
+
+def read_text(path):
+    with open(path) as file:
+        return file.read()
+
+
+def write_text(path, text):
+    with open(path, "w") as file:
+        file.write(text)
+
+
+@contextlib.contextmanager
+def children_in(pid):
+    """Children started here are in the pid namespace of `pid`, as an exec'ed process is in its
+    container's. (nsenter would do, but it stops itself whenever its child is stopped.)"""
+    if pid is None:
+        yield
+        return
+    libc = ctypes.CDLL(None, use_errno=True)
+    for path in ("/proc/%d/ns/pid" % pid, "/proc/self/ns/pid"):
+        with open(path) as namespace:
+            if libc.setns(namespace.fileno(), CLONE_NEWPID):
+                raise OSError(ctypes.get_errno(), "setns " + path)
+        if path != "/proc/self/ns/pid":
+            yield
 
 
 class Stream:
@@ -87,7 +116,7 @@ class Step:
 
     @staticmethod
     def child_of(pid):
-        return int(wait_for("a child of %d" % pid, lambda: open("/proc/%d/task/%d/children" % (pid, pid)).read().split())[0])
+        return int(wait_for("a child of %d" % pid, lambda: read_text("/proc/%d/task/%d/children" % (pid, pid)).split())[0])
 
     def connect(self, hello=True):
         core = Core(self)
@@ -110,10 +139,10 @@ class Step:
             raise Late("waited %d s for podinit to end; its log: %s" % (LIMIT, self.read_log())) from None
 
     def read_log(self):
-        return open(self.log.name).read()
+        return read_text(self.log.name)
 
     def report(self):
-        return open(self.report_path).read()
+        return read_text(self.report_path)
 
     def close(self):
         for core in self.cores:
@@ -138,14 +167,16 @@ class Core:
         self.step = step
         command = step.pump
         if step.isolated:
-            command = ["nsenter", "--target", str(step.pid), "--pid", "--mount", *AS_USER, *command]
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=step.log, bufsize=0)
+            command = [*AS_USER, *command]
+        with children_in(step.pid if step.isolated else None):
+            self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=step.log,
+                                            bufsize=0)
         self.decoder = wire.Decoder(SESSION)
         self.queue, self.acknowledging, self.eof = [], True, False
         self.acknowledged, self.records, self.input_ended = {}, [], False
 
     def pump_pid(self):
-        return Step.child_of(self.process.pid) if self.step.isolated else self.process.pid
+        return self.process.pid
 
     def raw(self, data):
         view = memoryview(data)

@@ -9,7 +9,7 @@ import unittest
 
 import podinit_driver as driver
 import podinit_wire as wire
-from podinit_driver import SESSION, Step, wait_for
+from podinit_driver import SESSION, Step, read_text, wait_for, write_text
 from podinit_wire import STDERR, STDOUT, record
 
 WINDOW = 1024 * 1024
@@ -82,10 +82,10 @@ class Ends(PodinitTest):
             step = self.step()
             path = os.path.join(step.cgroup, name)
             os.makedirs(os.path.dirname(path), exist_ok=True)
-            open(path, "w").write(before)
+            write_text(path, before)
             core = step.connect()
             core.run("/bin/cat")
-            open(path, "w").write(after)
+            write_text(path, after)
             core.send(wire.EOF, task=0)
             core.finish()
             self.assertEqual(step.exits[0].oom, 3)
@@ -127,9 +127,9 @@ class Ends(PodinitTest):
         found = []
         for pid in filter(str.isdigit, os.listdir("/proc")):
             try:
-                if words not in open("/proc/%s/cmdline" % pid).read().replace("\0", " "):
+                if words not in read_text("/proc/%s/cmdline" % pid).replace("\0", " "):
                     continue
-                if ("MARK=" + step.directory) in open("/proc/%s/environ" % pid).read():
+                if ("MARK=" + step.directory) in read_text("/proc/%s/environ" % pid):
                     found.append(pid)
             except OSError:
                 pass
@@ -166,7 +166,7 @@ class IsolatedEnds(Ends):
         core.shell("(sh -c 'exit 0' & sh -c 'exit 0' &) ; echo ready; read line")
         core.until_text("ready")
         proc = "/proc/%d/task/%d/children" % (step.pid, step.pid)
-        wait_for("one child", lambda: len(open(proc).read().split()) == 1)
+        wait_for("one child", lambda: len(read_text(proc).split()) == 1)
         core.send(wire.EOF, task=0)
         core.finish()
 
@@ -572,9 +572,10 @@ class Tasks(PodinitTest):
         return step, core.finish()
 
     def test_script(self):
-        step, code = self.script(b'#!/bin/sh\necho "$0" "$1" "$2"; cat "$0" | wc -c; exit 3\n', "one", "two words")
+        data = b'#!/bin/sh\necho "$0" "$1" "$2"; cat "$0" | wc -c; exit 3\n'
+        step, code = self.script(data, "one", "two words")
         self.assertEqual(code, 3)
-        self.assertEqual(step.text(), step.directory + "/slurm_script one two words\n54\n")
+        self.assertEqual(step.text(), step.directory + "/slurm_script one two words\n%d\n" % len(data))
 
     def test_script_of_4_mb(self):
         data = b"#!/bin/sh\nwc -c < $0; exit 11\n" + b"#" * (4 << 20)
@@ -683,7 +684,7 @@ class Input(PodinitTest):
         core.send(wire.DATA, data[:1000], task=0, stream=wire.STDIN)
         core.send(wire.EOF, task=0, offset=len(data))
         core.send(wire.EOF, task=0, offset=len(data))
-        open(step.directory + "/fifo", "w").write("go\n")
+        write_text(step.directory + "/fifo", "go\n")
         self.assertEqual(core.finish(), 0)
         self.assertEqual(step.stream(0, STDOUT).hash.hexdigest(), hashlib.sha256(data).hexdigest())
 
@@ -710,7 +711,7 @@ class Input(PodinitTest):
         core.until_text("closed")
         self.feed(core, bytes(2 << 20))
         core.send(wire.EOF, task=0, offset=2 << 20)
-        open(step.directory + "/fifo", "w").write("go\n")
+        write_text(step.directory + "/fifo", "go\n")
         core.finish()
 
     def test_bytes_behind_the_end(self):
@@ -747,7 +748,7 @@ class Signals(PodinitTest):
 
     def test_suspend_and_resume_every_process(self):
         step, core = self.begin()
-        core.shell("setsid sh -c 'echo $$; exec cat' & echo $$; wait")
+        core.shell("setsid sh -c 'echo $$; exec cat' & echo $$; while :; do read x; done")
         core.until("two process ids", lambda: len(step.text().split()) == 2)
         count = lambda state: sum(1 for pid in self.descendants(step) if self.state(pid) in state)
         core.signal(signal.SIGSTOP, task=wire.ALL, flags=wire.EVERY)
@@ -762,13 +763,13 @@ class Signals(PodinitTest):
         found, todo = [], [step.pid]
         while todo:
             pid = todo.pop()
-            children = [int(c) for c in open("/proc/%d/task/%d/children" % (pid, pid)).read().split()]
+            children = [int(c) for c in read_text("/proc/%d/task/%d/children" % (pid, pid)).split()]
             found += children
             todo += children
         return found
 
     def state(self, pid):
-        return open("/proc/%d/stat" % pid).read().rsplit(")", 1)[1].split()[0]
+        return read_text("/proc/%d/stat" % pid).rsplit(")", 1)[1].split()[0]
 
     def test_before_start(self):
         step, core = self.begin()

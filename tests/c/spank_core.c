@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#define _GNU_SOURCE
 /* A core that does nothing. -DFAKE_ABI gives another version, -DFAKE_HOLE leaves a call out. */
 #include "spank_core.h"
 

@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,6 +78,7 @@ int fake_reset(void **state)
 	strcpy(fake_folder, "/tmp/spank-test.XXXXXX");
 	assert_non_null(mkdtemp(fake_folder));
 	host.process_uid = (uid_t)-1;
+	host.limit = host.threads_left = -1;
 	host.job = 42;
 	host.step = SLURM_BATCH_SCRIPT;
 	host.tasks = 1;
@@ -218,6 +220,40 @@ uid_t __wrap_geteuid(void);
 uid_t __wrap_geteuid(void)
 {
 	return host.process_uid == (uid_t)-1 ? __real_geteuid() : host.process_uid;
+}
+
+/* glibc declares the first argument as an enum. */
+int __wrap_getrlimit(int resource, struct rlimit *limit);
+int __wrap_getrlimit(int resource, struct rlimit *limit)
+{
+	limit->rlim_cur = limit->rlim_max = resource == host.limit ? host.limit_value : RLIM_INFINITY;
+	return 0;
+}
+
+int __real_pthread_create(pthread_t *thread, const pthread_attr_t *how, void *(*run)(void *), void *argument);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *how, void *(*run)(void *), void *argument);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *how, void *(*run)(void *), void *argument)
+{
+	if (!host.threads_left)
+		return EAGAIN;
+	if (host.threads_left > 0)
+		host.threads_left--;
+	return __real_pthread_create(thread, how, run, argument);
+}
+
+struct fake_core *fake_core_ok(void)
+{
+	char path[PATH_MAX];
+	struct fake_core *core;
+	void *library;
+
+	snprintf(path, sizeof(path), "%s/gocore-ok.so", getenv("SPANK_CORES"));
+	library = __real_dlopen(path, RTLD_NOW);
+	assert_non_null(library);
+	core = dlsym(library, "fake_core");
+	memset(core, 0, sizeof(*core));
+	core->start_rc = 7;
+	return core;
 }
 
 /* ---- spank ---- */
@@ -402,6 +438,7 @@ static int fake_load_job(job_info_msg_t **answer, uint32_t job_id, uint16_t flag
 {
 	(void)job_id;
 	assert_int_equal(flags, SHOW_DETAIL);
+	errno = host.fake_errno;
 	if (host.load_rc)
 		return host.load_rc;
 	*answer = calloc(1, sizeof(**answer));

@@ -11,8 +11,10 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <sys/resource.h>
 
 #include "../../spank/slurm_api.h"
+#include "spank_core.h"
 
 #define FAKE_MAX 32
 
@@ -58,6 +60,9 @@ struct fake_host {
 	int cpus_on_node;
 	uid_t process_uid; /* what getuid and geteuid say; (uid_t)-1: the truth */
 	int dlopens;
+	int limit; /* the one resource that getrlimit calls limited, to `limit_value`; -1 for none */
+	rlim_t limit_value;
+	int threads_left; /* how many threads may be made; -1: any number */
 };
 
 extern struct fake_host host;
@@ -85,6 +90,8 @@ char *fake_file(const char *name, const char *text);
 /* Arguments of the plugin as in plugstack.conf: site file and libexec in that folder, and a fake
  * core of the kind `core` (spank_core.c) there: "ok", "abi", "hole", or NULL for none. */
 void fake_install(const char *core);
+/* The fake core of kind "ok", its struct fresh; start answers 7. Not counted as a load. */
+struct fake_core *fake_core_ok(void);
 extern int fake_argc;
 extern char *fake_argv[5];
 

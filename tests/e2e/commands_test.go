@@ -140,7 +140,7 @@ func cmdAcct(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 func cmdLine(ts *testscript.TestScript, neg bool, args []string) {
-	args, limit := limitOf(ts, args, 30*time.Second)
+	args, limit := limitOf(ts, args, time.Minute)
 	need(ts, len(args) == 2, "line [-t DURATION] REGEXP FILE")
 	match(ts, neg, limit, args[1], args[0], func() (string, error) {
 		text, err := os.ReadFile(ts.MkAbs(args[1]))
@@ -190,11 +190,15 @@ func cmdPod(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 func cmdFill(ts *testscript.TestScript, neg bool, args []string) {
-	need(ts, len(args) > 0 && !neg, "fill NAME=QUANTITY...")
+	need(ts, len(args) > 0 && !neg, "fill NAME[=QUANTITY]...")
 	amounts := map[string]string{}
 	for _, arg := range args {
 		name, amount, found := strings.Cut(arg, "=")
-		need(ts, found, "fill NAME=QUANTITY...")
+		if !found {
+			var err error
+			amount, err = freeOf(name)
+			ts.Check(err)
+		}
 		amounts[name] = amount
 	}
 	ts.Check(fill(worldOf(ts), amounts))

@@ -19,7 +19,7 @@
 //	acct [-t D] FIELD REGEXP [JOB]     the same with a field of sacct's
 //	line [-t D] REGEXP FILE            wait until a line of the file matches
 //	pod [-t D] gone|exists|running|pending|terminated [JOB]
-//	fill NAME=QUANTITY...              a Pod of the administrator's takes so much of the cluster
+//	fill NAME[=QUANTITY]...            a Pod of the administrator's takes so much of the cluster, or all that is free
 //	unfill                             it goes
 //	capture VARIABLE COMMAND...        run as root, its output (trimmed) becomes the variable
 //	await [-t D] COMMAND...            repeat as root until it succeeds

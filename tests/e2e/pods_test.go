@@ -68,6 +68,25 @@ func fill(w *world, amounts map[string]string) error {
 	return create(&pod)
 }
 
+// freeOf is what nobody has asked for of a resource of the node real1.
+func freeOf(name string) (string, error) {
+	var node corev1.Node
+	if err := lab.get("/api/v1/nodes/real1", &node); err != nil {
+		return "", err
+	}
+	var pods corev1.PodList
+	if err := lab.get("/api/v1/pods?fieldSelector="+url.QueryEscape("spec.nodeName=real1,status.phase!=Succeeded,status.phase!=Failed"), &pods); err != nil {
+		return "", err
+	}
+	free := node.Status.Allocatable[corev1.ResourceName(name)]
+	for _, pod := range pods.Items {
+		for _, container := range pod.Spec.Containers {
+			free.Sub(container.Resources.Requests[corev1.ResourceName(name)])
+		}
+	}
+	return free.String(), nil
+}
+
 func (w *world) fillName() string { return "fill-" + strings.ToLower(w.name) }
 
 // create makes a Pod with kubectl and waits until it runs.

@@ -227,9 +227,10 @@ node_ready() { # NODE: ready, as told by the kubelet that runs now
 }
 
 advertise_gpus() { # NODE: kubelet keeps extended resources that others patch in, but not over a new registration
-	[ "$(api "/api/v1/nodes/$1" | jq -r '.status.capacity["nvidia.com/gpu"] // 0')" = "$NODE_GPUS" ] ||
+	local gpus="{\"nvidia.com/gpu\": \"$NODE_GPUS\"}"
+	[ "$(api "/api/v1/nodes/$1" | jq -r '.status.allocatable["nvidia.com/gpu"] // 0')" = "$NODE_GPUS" ] ||
 		kubectl patch node "$1" --subresource=status --type=merge \
-			-p "{\"status\": {\"capacity\": {\"nvidia.com/gpu\": \"$NODE_GPUS\"}}}" >/dev/null
+			-p "{\"status\": {\"capacity\": $gpus, \"allocatable\": $gpus}}" >/dev/null
 }
 
 end_node() { # NODE: its daemons, containers, shims, namespace, cgroup and bridge
@@ -246,6 +247,6 @@ end_node() { # NODE: its daemons, containers, shims, namespace, cgroup and bridg
 node_shims() { # NODE: shims outlive containerd; each names its containerd's socket
 	local p
 	for p in $(marked); do
-		if tr '\0' '\n' <"/proc/$p/cmdline" 2>/dev/null | grep -qxF "$(node_socket "$1")"; then echo "$p"; fi
+		if { tr "\0" "\n" <"/proc/$p/cmdline"; } 2>/dev/null | grep -qxF "$(node_socket "$1")"; then echo "$p"; fi
 	done
 }

@@ -81,14 +81,21 @@ make_accounts() {
 step_pids() { # CGROUP: processes of our steps; another Slurm with nodes of the same names shares the cgroup
 	local p conf
 	for p in $(cgroup_pids "$1"); do
-		conf=$(tr '\0' '\n' 2>/dev/null <"/proc/$p/environ" | grep '^SLURM_CONF=' || true)
-		if [ -z "$conf" ] || [ "$conf" = "SLURM_CONF=$SLURM_CONF" ]; then echo "$p"; fi
+		conf=$({ tr '\0' '\n' <"/proc/$p/environ"; } 2>/dev/null | grep '^SLURM_CONF=' || true)
+		case $conf in
+		"SLURM_CONF=$SLURM_CONF") echo "$p" ;;
+		'') [ ! -e "$CLUSTER/undo/cgroup-$1" ] || echo "$p" ;;
+		esac
+	done
+}
+
+claim_slurm_cgroups() { # those that are not there before our slurmds
+	local n
+	for n in slurm_n1 slurm_n2; do
+		[ -n "$(cgroup_folders $n)" ] || remember "cgroup-$n" "$n"
 	done
 }
 
 slurm_cgroups() { # the names of the cgroups that our slurmds made
-	local d
-	for d in /sys/fs/cgroup/*slurm_n[12] /sys/fs/cgroup/*/slurm_n[12]; do
-		[ ! -d "$d" ] || echo "${d##*/}"
-	done | sort -u
+	cat "$CLUSTER"/undo/cgroup-* 2>/dev/null || true
 }

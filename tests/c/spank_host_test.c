@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: Apache-2.0
+#define _GNU_SOURCE
+/* The core's host functions, the epilog, and the small parts. */
+#include "spank_host.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "../../spank/bounded.h"
+#include "../../spank/host.h"
+#include "../../spank/marker.h"
+#include "../../spank/script.h"
+
+static void gres(const char *detail, const char *want)
+{
+	size_t capacity = strlen(detail) + 2;
+	char *out = malloc(capacity);
+
+	host_strip_gres(detail, out, capacity);
+	assert_string_equal(out, want);
+	free(out);
+}
+
+static void test_gres(void **state)
+{
+	(void)state;
+	gres("", "");
+	gres("gpu:2(IDX:0-1)", "gpu:2");
+	gres("gpu:a:1(IDX:0),gpu:b:2(IDX:2-3)", "gpu:a:1,gpu:b:2");
+	gres("gpu:a:2(IDX:0,3),shard:1(0/2,1/2)", "gpu:a:2,shard:1");
+	gres("gpu:2(CNT:2)", "gpu:2");
+	gres("gpu:a:1(IDX:0),gpu:b:0(IDX:)", "gpu:a:1");
+	gres("gpu:a:0,gpu:b:1", "gpu:b:1");
+	gres("gpu:a:0", "");
+	gres("gpu:10", "gpu:10");
+	gres("x(((", "x");
+	gres("x)),)", "x");
+}
+
+static const char *fact(const char *row, const char *key)
+{
+	for (size_t length = strlen(key); *row; row += strlen(row) + 1)
+		if (!strncmp(row, key, length) && row[length] == '=')
+			return row + length + 1;
+	return "(none)";
+}
+
+static void fill_job(void)
+{
+	static char *nodes[] = { "n1", "n2", NULL };
+	static char *detail[] = { "gpu:1(IDX:0)", "gpu:2(IDX:0-1)" };
+
+	host.hostlist = nodes;
+	host.cpus_on_node = 6;
+	host.job_info = (job_info_t){
+		.job_id = 42, .user_id = 54321, .group_id = 9, .user_name = "ann", .account = "dev", .partition = "main",
+		.qos = "normal", .name = "job=x", .restart_cnt = 2, .requeue = 1, .time_limit = 60, .nodes = "n[1-2]",
+		.array_task_id = NO_VAL, .gres_detail_cnt = 2, .gres_detail_str = detail, .admin_comment = "{}",
+		.job_state = JOB_CANCELLED | JOB_COMPLETING, .shared = JOB_SHARED_NONE,
+		.job_resrcs = (job_resources_t *)&host, .num_nodes = 2, .pn_min_memory = MEM_PER_CPU | 100,
+	};
+}
+
+static void test_facts(void **state)
+{
+	char row[4096];
+
+	(void)state;
+	fill_job();
+	host_set_place("n2", 512);
+	assert_int_equal(host_table()->job_facts(42, row, sizeof(row)), 0);
+	assert_string_equal(fact(row, "user_id"), "54321");
+	assert_string_equal(fact(row, "user_name"), "ann");
+	assert_string_equal(fact(row, "home"), "(none)");
+	assert_string_equal(fact(row, "name"), "job=x");
+	assert_string_equal(fact(row, "restart_count"), "2");
+	assert_string_equal(fact(row, "requeue"), "1");
+	assert_string_equal(fact(row, "time_limit"), "60");
+	assert_string_equal(fact(row, "exclusive"), "1");
+	assert_string_equal(fact(row, "nodes"), "2");
+	assert_string_equal(fact(row, "whole_memory"), "0");
+	assert_string_equal(fact(row, "gres"), "gpu:2");
+	assert_string_equal(fact(row, "cpus"), "6");
+	assert_string_equal(fact(row, "memory_mb"), "512");
+	assert_string_equal(fact(row, "state"), "CANCELLED");
+	assert_string_equal(fact(row, "completing"), "1");
+	assert_string_equal(fact(row, "array_job_id"), "(none)");
+}
+
+static void test_facts_of_an_empty_job(void **state)
+{
+	char row[4096];
+
+	(void)state;
+	host.job_info = (job_info_t){ .job_id = 42, .time_limit = INFINITE, .array_job_id = 40, .array_task_id = 3,
+				      .user_id = 54321, .shared = NO_VAL16, .job_state = JOB_RUNNING };
+	host_set_place(NULL, 0);
+	assert_int_equal(host_table()->job_facts(42, row, sizeof(row)), 0);
+	assert_string_equal(fact(row, "time_limit"), "UNLIMITED");
+	assert_string_equal(fact(row, "array_job_id"), "40");
+	assert_string_equal(fact(row, "array_task_id"), "3");
+	assert_string_equal(fact(row, "exclusive"), "0");
+	assert_string_equal(fact(row, "state"), "RUNNING");
+	assert_string_equal(fact(row, "account"), "(none)");
+	assert_string_equal(fact(row, "whole_memory"), "1");
+	assert_string_equal(fact(row, "gres"), "(none)");
+}
+
+/* Every capacity: too small is said, and nothing is written behind it. */
+static void test_facts_too_small(void **state)
+{
+	int result = -1;
+
+	(void)state;
+	fill_job();
+	host_set_place("n2", 512);
+	for (size_t capacity = 0; capacity < 1000 && result; capacity++) {
+		char *row = malloc(capacity ? capacity : 1);
+
+		result = host_table()->job_facts(42, row, capacity);
+		assert_true(result == -1 || result == 0);
+		free(row);
+	}
+	assert_int_equal(result, 0);
+}
+
+static void test_facts_fail(void **state)
+{
+	char row[100];
+
+	(void)state;
+	host.load_rc = -1;
+	host.fake_errno = 2017;
+	assert_int_equal(host_table()->job_facts(42, row, sizeof(row)), 2017);
+	host.fake_errno = 0;
+	assert_int_equal(host_table()->job_facts(42, row, sizeof(row)), EIO);
+	host.load_rc = 0;
+	host.job_info.job_id = 41;
+	assert_int_equal(host_table()->job_facts(42, row, sizeof(row)), ESLURM_INVALID_JOB_ID);
+}
+
+static void test_requeue(void **state)
+{
+	(void)state;
+	assert_int_equal(host_table()->requeue(42), 0);
+	assert_int_equal(host.requeued, 42);
+	host.requeue_rc = 2037;
+	assert_int_equal(host_table()->requeue(42), 2037);
+}
+
+static void test_update(void **state)
+{
+	const char *good[] = { "begin_time=1700000000", "admin_comment={\"a\":\"b=c\"}", "requeue=1", NULL };
+	const char *bad[] = { "begin_time=soon", "begin_time=-1", "begin_time=", "requeue=2", "priority=1", "rubbish" };
+
+	(void)state;
+	assert_int_equal(host_table()->update(42, good), 0);
+	assert_int_equal(host.updated.job_id, 42);
+	assert_int_equal(host.updated.begin_time, 1700000000);
+	assert_int_equal(host.updated.requeue, 1);
+	assert_string_equal(host.updated_comment, "{\"a\":\"b=c\"}");
+	memset(&host.updated, 0, sizeof(host.updated));
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		const char *fields[] = { bad[i], NULL };
+
+		assert_int_equal(host_table()->update(42, fields), EINVAL);
+	}
+	assert_int_equal(host.updated.job_id, 0);
+	host.update_rc = -1;
+	host.fake_errno = 2073;
+	assert_int_equal(host_table()->update(42, good), 2073);
+}
+
+static void test_complete(void **state)
+{
+	(void)state;
+	assert_int_equal(host_table()->complete_out_of_memory(42), 0);
+	assert_int_equal(host.completed, 42);
+	assert_int_equal(host.completed_code, 253);
+}
+
+static void test_log(void **state)
+{
+	(void)state;
+	host_table()->log(K8S_LOG_ERROR, "100%s");
+	host_table()->log(K8S_LOG_INFO, "b");
+	host_table()->log(K8S_LOG_DEBUG, "c");
+	assert_string_equal(host.log, "E k8s: 100%s\nI k8s: b\nD k8s: c\n");
+}
+
+static struct fake_core *core;
+
+static void epilog(const char *kind)
+{
+	host.context = S_CTX_JOB_SCRIPT;
+	core = fake_core_ok();
+	fake_install(kind);
+}
+
+static void run_epilog(void)
+{
+	assert_int_equal(slurm_spank_job_epilog(SP, fake_argc, fake_argv), 0);
+}
+
+static void test_epilog_of_native_job(void **state)
+{
+	(void)state;
+	epilog("ok");
+	run_epilog();
+	assert_int_equal(host.dlopens, 0);
+}
+
+static void test_epilog_by_option(void **state)
+{
+	(void)state;
+	epilog("ok");
+	host.epilog_image = "a:1";
+	run_epilog();
+	assert_int_equal(core->calls[3], 1);
+	assert_int_equal(core->seconds, 20);
+	assert_non_null(strstr(core->fields, "job_id=42\nuid=1234\ncluster=testcluster\nnode=n1\n"));
+}
+
+static void test_epilog_by_marker(void **state)
+{
+	(void)state;
+	epilog("ok");
+	assert_int_equal(marker_set(fake_argv[2] + 6, "n1", 42), 0);
+	core->reap_rc = 1;
+	core->text = "Pod p";
+	run_epilog();
+	assert_logged("I k8s: job 42: left to the collector: Pod p");
+	assert_true(marker_is_set(fake_argv[2] + 6, "n1", 42));
+	core->reap_rc = 0;
+	run_epilog();
+	assert_false(marker_is_set(fake_argv[2] + 6, "n1", 42));
+	assert_int_equal(core->calls[3], 2);
+}
+
+static void test_epilog_without_core(void **state)
+{
+	(void)state;
+	epilog(NULL);
+	host.epilog_image = "a:1";
+	run_epilog();
+	assert_logged("left to the collector: cannot load the core");
+}
+
+static void test_epilog_knows_nothing(void **state)
+{
+	(void)state;
+	epilog("ok");
+	host.items_fail = true;
+	run_epilog();
+	assert_int_equal(host.dlopens, 0);
+}
+
+static void test_marker_names(void **state)
+{
+	(void)state;
+	assert_int_equal(marker_set(fake_folder, NULL, 1), EINVAL);
+	assert_int_equal(marker_set(fake_folder, "../x", 1), EINVAL);
+	assert_false(marker_is_set("/nonexistent", "n1", 1));
+	marker_remove("/nonexistent", "n1", 1);
+}
+
+static void test_script_find(void **state)
+{
+	char path[200], sub[128], want[200], *found;
+
+	(void)state;
+	snprintf(sub, sizeof(sub), "%s/sub", fake_folder);
+	mkdir(sub, 0755);
+	fake_file("sub/job.sh", "");
+	snprintf(path, sizeof(path), ":/nonexistent:%s", sub);
+	snprintf(want, sizeof(want), "%s/job.sh", sub);
+	found = script_find("job.sh", fake_folder, path);
+	assert_string_equal(found, want);
+	free(found);
+	fake_file("job.sh", "");
+	snprintf(want, sizeof(want), "%s/job.sh", fake_folder);
+	found = script_find("job.sh", fake_folder, path);
+	assert_string_equal(found, want);
+	free(found);
+	found = script_find("/abs/x", fake_folder, path);
+	assert_string_equal(found, "/abs/x");
+	free(found);
+	assert_non_null(getcwd(sub, sizeof(sub)));
+	snprintf(want, sizeof(want), "%s/./x", sub);
+	found = script_find("./x", fake_folder, path);
+	assert_string_equal(found, want);
+	free(found);
+}
+
+static void test_script_size(void **state)
+{
+	struct script script;
+	char *text = malloc(SCRIPT_HEAD + 2);
+	char *path;
+
+	(void)state;
+	memset(text, 'a', SCRIPT_HEAD + 1);
+	text[SCRIPT_HEAD + 1] = '\0';
+	path = fake_file("large", text);
+	assert_int_equal(script_read(path, true, &script), 0);
+	assert_int_equal(script.length, SCRIPT_HEAD);
+	assert_false(script.whole);
+	script_free(&script);
+	text[SCRIPT_HEAD] = '\0';
+	path = fake_file("large", text);
+	assert_int_equal(script_read(path, true, &script), 0);
+	assert_int_equal(script.length, SCRIPT_HEAD);
+	assert_true(script.whole);
+	script_free(&script);
+	assert_int_equal(script_read("/dev/null", false, &script), ESPIPE);
+	assert_int_equal(script_read("/nonexistent", false, &script), ENOENT);
+	free(text);
+}
+
+static int slow(void *argument)
+{
+	usleep(*(useconds_t *)argument);
+	return 5;
+}
+
+static void test_bounded(void **state)
+{
+	static useconds_t short_time = 1000, long_time = 1300000;
+	int result = 0;
+
+	(void)state;
+	assert_int_equal(bounded_call(slow, &short_time, 5, &result), 0);
+	assert_int_equal(result, 5);
+	assert_int_equal(bounded_call(slow, &long_time, 1, &result), ETIMEDOUT);
+	/* Its thread frees what is left; not leaking is what ASan checks. */
+	usleep(600000);
+}
+
+#define T(name) cmocka_unit_test_setup_teardown(name, fake_reset, fake_end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(test_gres),
+		T(test_facts),
+		T(test_facts_of_an_empty_job),
+		T(test_facts_too_small),
+		T(test_facts_fail),
+		T(test_requeue),
+		T(test_update),
+		T(test_complete),
+		T(test_log),
+		T(test_epilog_of_native_job),
+		T(test_epilog_by_option),
+		T(test_epilog_by_marker),
+		T(test_epilog_without_core),
+		T(test_epilog_knows_nothing),
+		T(test_marker_names),
+		T(test_script_find),
+		T(test_script_size),
+		T(test_bounded),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,425 @@
+// SPDX-License-Identifier: Apache-2.0
+#define _GNU_SOURCE
+#include "spank_host.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "../../spank/arguments.h"
+#include "../../spank/config.h"
+#include "../../spank/options.h"
+
+static char *words[4] = { "sbatch", NULL, NULL, NULL };
+static struct fake_core *core;
+
+static void begin(const char *kind)
+{
+	host.context = S_CTX_ALLOCATOR;
+	host.process_uid = 1234;
+	core = fake_core_ok();
+	fake_install(kind);
+	assert_int_equal(slurm_spank_init(SP, fake_argc, fake_argv), 0);
+}
+
+static void script(const char *text)
+{
+	words[1] = fake_file("job.sh", text);
+	arguments_set(2, words);
+	optind = 1;
+}
+
+static int submit(void)
+{
+	return slurm_spank_init_post_opt(SP, fake_argc, fake_argv);
+}
+
+static void asked(const char *field)
+{
+	char line[512];
+
+	snprintf(line, sizeof(line), "%s\n", field);
+	if (!strstr(core->fields, line))
+		fail_msg("no %s in %s", field, core->fields);
+}
+
+static void test_without_option(void **state)
+{
+	(void)state;
+	begin("ok");
+	script("#!/bin/sh\n#K8S_IMAGE=a\necho\n");
+	setenv("SLURM_K8S_WORKDIR", "/w", 1);
+	assert_int_equal(submit(), 0);
+	assert_int_equal(host.dlopens, 0);
+	assert_string_equal(host.log, "");
+	assert_null(getenv("_SLURM_SPANK_OPTION_k8s_k8s_image"));
+	assert_int_equal(slurm_spank_exit(SP, fake_argc, fake_argv), 0);
+}
+
+static void test_without_option_and_broken(void **state)
+{
+	char *bad[] = { "rubbish" };
+
+	(void)state;
+	host.context = S_CTX_ALLOCATOR;
+	assert_int_equal(slurm_spank_init(SP, 1, bad), 0);
+	assert_int_equal(slurm_spank_init_post_opt(SP, 1, bad), 0);
+	assert_int_equal(host.dlopens, 0);
+}
+
+static void test_request(void **state)
+{
+	char line[600];
+
+	(void)state;
+	begin("ok");
+	script("#!/bin/sh\necho\n");
+	fake_set(host.sbatch, "nodes", "1");
+	fake_set(host.sbatch, "output", "/o");
+	fake_set(host.sbatch, "chdir", "/tmp");
+	fake_option("k8s-image", "a:1", 0);
+	assert_int_equal(submit(), 0);
+	assert_int_equal(host.dlopens, 1);
+	assert_int_equal(core->calls[0], 1);
+	snprintf(line, sizeof(line), "script=%s", words[1]);
+	asked(line);
+	snprintf(line, sizeof(line), "config=%s/k8s.yaml", fake_folder);
+	asked(line);
+	asked("option.image=a:1");
+	asked("tool=sbatch");
+	asked("uid=1234");
+	asked("directory=/tmp");
+	asked("sbatch.nodes=1");
+	asked("sbatch.output=/o");
+	assert_null(strstr(core->fields, "stdin="));
+	assert_null(strstr(core->fields, "legacy"));
+	assert_string_equal(getenv("SLURM_K8S_IMAGE"), "a:1");
+	assert_string_equal(fake_control("_SLURM_SPANK_OPTION_k8s_k8s_image"), "a:1");
+	assert_true(core->host->size == sizeof(struct k8s_host));
+}
+
+static void test_wrap(void **state)
+{
+	(void)state;
+	begin("ok");
+	arguments_set(1, words);
+	fake_set(host.sbatch, "wrap", "echo hi");
+	fake_option("k8s-image", "a:1", 0);
+	assert_int_equal(submit(), 0);
+	asked("wrap=echo hi");
+	assert_null(strstr(core->fields, "script="));
+	assert_null(strstr(core->fields, "stdin="));
+}
+
+static int with_stdin(int fd, int (*call)(void))
+{
+	int saved = dup(0), result;
+
+	dup2(fd, 0);
+	close(fd);
+	result = call();
+	dup2(saved, 0);
+	close(saved);
+	return result;
+}
+
+static void test_stdin(void **state)
+{
+	int fd, pipe_ends[2];
+
+	(void)state;
+	begin("ok");
+	arguments_set(1, words);
+	fake_option("k8s-image", "a:1", 0);
+	fd = open(fake_file("in", "#!/bin/sh\necho\n"), O_RDONLY);
+	lseek(fd, 0, SEEK_END);
+	assert_int_equal(with_stdin(fd, submit), 0);
+	asked("stdin=1");
+	asked("head=#!/bin/sh\necho\n");
+	fake_end(state);
+	fake_reset(state);
+	begin("ok");
+	fake_option("k8s-image", "a:1", 0);
+	assert_int_equal(pipe(pipe_ends), 0);
+	close(pipe_ends[1]);
+	assert_int_equal(with_stdin(pipe_ends[0], submit), 0);
+	asked("stdin=1");
+	assert_null(strstr(core->fields, "head="));
+}
+
+static void test_refused_by_core(void **state)
+{
+	(void)state;
+	begin("ok");
+	script("#!/bin/sh\n");
+	core->validate_rc = 1;
+	core->text = "--k8s-image: one\nk8s: two\n";
+	fake_option("k8s-image", "a:1", 0);
+	assert_int_equal(submit(), -1);
+	assert_string_equal(host.log, "E k8s: --k8s-image: one\nE k8s: two\n");
+	assert_null(getenv("_SLURM_SPANK_OPTION_k8s_k8s_image"));
+}
+
+static void test_warned_by_core(void **state)
+{
+	(void)state;
+	begin("ok");
+	script("#!/bin/sh\n");
+	core->text = "warning: a\nwarning: \x1b[31mred";
+	fake_option("k8s-image", "a:1", 0);
+	assert_int_equal(submit(), 0);
+	assert_string_equal(host.log, "I k8s: warning: a\nI k8s: warning: ?[31mred\n");
+}
+
+static void refused(const char *kind, const char *why)
+{
+	begin(kind);
+	script("#!/bin/sh\n");
+	fake_option("k8s-image", "a:1", 0);
+	assert_int_equal(submit(), -1);
+	assert_logged(why);
+}
+
+static void test_no_core(void **state)
+{
+	(void)state;
+	refused(NULL, "E k8s: cannot load the core:");
+}
+
+static void test_wrong_abi(void **state)
+{
+	(void)state;
+	refused("abi", "speaks version 99, this plugin version 1");
+}
+
+static void test_core_with_hole(void **state)
+{
+	(void)state;
+	refused("hole", "gocore.so has no k8s_core_reap");
+}
+
+static void test_faults_together(void **state)
+{
+	(void)state;
+	begin("ok");
+	script("#!/bin/sh\n");
+	core->validate_rc = 1;
+	core->text = "from the core";
+	fake_set(host.sbatch, "container", "/bundle");
+	fake_option("k8s-image", "a:1", 0);
+	assert_int_equal(submit(), -1);
+	assert_logged("exclude each other");
+	assert_logged("from the core");
+	/* A value that is not one is not asked about. */
+	core->calls[0] = 0;
+	fake_option("k8s-workdir", "-x", 0);
+	assert_int_equal(submit(), -1);
+	assert_logged("\"-x\" starts with");
+	assert_int_equal(core->calls[0], 0);
+}
+
+static void test_root(void **state)
+{
+	(void)state;
+	begin("ok");
+	host.process_uid = 0;
+	script("#!/bin/sh\n");
+	fake_option("k8s-image", "a:1", 0);
+	assert_int_equal(submit(), -1);
+	assert_logged("root's jobs do not go to a Pod");
+	assert_int_equal(host.dlopens, 0);
+}
+
+static void test_bad_plugstack(void **state)
+{
+	(void)state;
+	begin("ok");
+	script("#!/bin/sh\n");
+	((struct config *)config_load(0, NULL))->fault = strdup("plugstack.conf: x");
+	fake_option("k8s-image", "a:1", 0);
+	assert_int_equal(submit(), -1);
+	assert_logged("E k8s: plugstack.conf: x");
+	assert_int_equal(host.dlopens, 0);
+}
+
+static void test_workdir_alone(void **state)
+{
+	(void)state;
+	begin("ok");
+	script("#!/bin/sh\n");
+	fake_option("k8s-workdir", "/w", 0);
+	assert_int_equal(submit(), -1);
+	assert_logged("--k8s-workdir: does nothing without --k8s-image");
+	assert_int_equal(host.dlopens, 0);
+}
+
+static void test_heterogeneous(void **state)
+{
+	(void)state;
+	begin("ok");
+	script("#!/bin/sh\n");
+	fake_option("k8s-image", "a:1", 0);
+	assert_int_equal(submit(), 0);
+	assert_int_equal(submit(), -1);
+	assert_logged("heterogeneous");
+}
+
+static void test_heterogeneous_typed(void **state)
+{
+	(void)state;
+	begin("ok");
+	words[1] = ":";
+	arguments_set(2, words);
+	fake_option("k8s-image", "a:1", 0);
+	assert_int_equal(submit(), -1);
+	assert_logged("heterogeneous");
+}
+
+static const char legacy_file[] = "#!/bin/sh\n#K8S_IMAGE=old:1\n#K8S_WORKDIR=/old\n#K8S_SCRIPT=/s.sh\n";
+
+static void test_legacy(void **state)
+{
+	(void)state;
+	begin("ok");
+	fake_file("k8s.yaml", "legacy_comments: yes\n");
+	script(legacy_file);
+	assert_int_equal(submit(), 0);
+	asked("option.image=old:1");
+	asked("option.workdir=/old");
+	asked("legacy=1");
+	asked("legacy_script=/s.sh");
+	assert_string_equal(getenv("SLURM_K8S_SCRIPT"), "/s.sh");
+	assert_string_equal(getenv("_SLURM_SPANK_OPTION_k8s_k8s_image"), "old:1");
+}
+
+static void test_legacy_loses_to_option(void **state)
+{
+	char text[256];
+
+	(void)state;
+	begin("ok");
+	fake_file("k8s.yaml", "legacy_comments: yes\n");
+	snprintf(text, sizeof(text), "%secho\n", legacy_file);
+	script(text);
+	fake_option("k8s-image", "new:1", 0);
+	assert_int_equal(submit(), 0);
+	asked("option.image=new:1");
+	asked("option.workdir=/old");
+	assert_null(strstr(core->fields, "legacy=1"));
+	assert_null(strstr(core->fields, "legacy_script="));
+}
+
+static void test_legacy_off(void **state)
+{
+	(void)state;
+	begin("ok");
+	fake_file("k8s.yaml", "legacy_comments: no\n");
+	script(legacy_file);
+	assert_int_equal(submit(), 0);
+	assert_int_equal(host.dlopens, 0);
+}
+
+static void other_tool(spank_context_t context)
+{
+	begin("ok");
+	host.context = context;
+	host.is_sbatch = false;
+	assert_int_equal(submit(), 0);
+	fake_option("k8s-image", "a:1", 0);
+	assert_int_equal(submit(), -1);
+	assert_logged("works with sbatch in this release");
+	assert_int_equal(host.dlopens, 0);
+}
+
+static void test_salloc(void **state)
+{
+	(void)state;
+	other_tool(S_CTX_ALLOCATOR);
+}
+
+static void test_srun(void **state)
+{
+	(void)state;
+	other_tool(S_CTX_LOCAL);
+}
+
+static void test_srun_inherits(void **state)
+{
+	(void)state;
+	begin("ok");
+	host.context = S_CTX_LOCAL;
+	setenv("SLURM_K8S_IMAGE", "a:1", 1);
+	assert_int_equal(submit(), -1);
+	assert_logged("SLURM_K8S_IMAGE in the environment");
+}
+
+static void test_slurmd_does_nothing(void **state)
+{
+	(void)state;
+	host.context = S_CTX_SLURMD;
+	fake_install("ok");
+	assert_int_equal(slurm_spank_init(SP, fake_argc, fake_argv), 0);
+	assert_int_equal(slurm_spank_exit(SP, fake_argc, fake_argv), 0);
+	assert_int_equal(host.option_count, 0);
+	assert_int_equal(host.dlopens, 0);
+}
+
+static void limited(int resource, rlim_t value, const char *why)
+{
+	fake_end(NULL);
+	fake_reset(NULL);
+	begin("ok");
+	script("#!/bin/sh\n");
+	fake_option("k8s-image", "a:1", 0);
+	host.limit = resource;
+	host.limit_value = value;
+	host.threads_left = resource == RLIMIT_NPROC ? 5 : -1;
+	assert_int_equal(submit(), 0);
+	assert_logged(why);
+	assert_int_equal(host.dlopens, why[0] ? 0 : 1);
+	/* It is submitted all the same, as a job for a Pod. */
+	assert_string_equal(getenv("_SLURM_SPANK_OPTION_k8s_k8s_image"), "a:1");
+}
+
+static void test_limits(void **state)
+{
+	(void)state;
+	limited(RLIMIT_AS, 1 << 30, "I k8s: checks skipped: the limit on address space");
+	limited(RLIMIT_AS, 2147483648u, "I k8s: checks skipped: the limit on address space");
+	limited(RLIMIT_AS, (rlim_t)1 << 33, "");
+	limited(RLIMIT_DATA, 1 << 20, "I k8s: checks skipped: the limit on data");
+	limited(RLIMIT_NPROC, 100, "I k8s: checks skipped: the limit on processes");
+	limited(RLIMIT_NOFILE, 1024, "");
+}
+
+static void test_enough_threads(void **state)
+{
+	(void)state;
+	begin("ok");
+	script("#!/bin/sh\n");
+	fake_option("k8s-image", "a:1", 0);
+	host.limit = RLIMIT_NPROC;
+	host.limit_value = 100;
+	assert_int_equal(submit(), 0);
+	assert_int_equal(host.dlopens, 1);
+}
+
+#define T(name) cmocka_unit_test_setup_teardown(name, fake_reset, fake_end)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		T(test_without_option),	    T(test_without_option_and_broken), T(test_request),	      T(test_wrap),
+		T(test_stdin),		    T(test_refused_by_core),	       T(test_warned_by_core), T(test_no_core),
+		T(test_wrong_abi),	    T(test_core_with_hole),	       T(test_faults_together), T(test_root),
+		T(test_bad_plugstack),	    T(test_workdir_alone),	       T(test_heterogeneous), T(test_heterogeneous_typed),
+		T(test_legacy),		    T(test_legacy_loses_to_option),    T(test_legacy_off),    T(test_salloc),
+		T(test_srun),		    T(test_srun_inherits),	       T(test_slurmd_does_nothing), T(test_limits),
+		T(test_enough_threads),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
