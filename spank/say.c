@@ -3,6 +3,7 @@
 #include "say.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +15,9 @@
 /* What a text becomes when there is no memory for it: a fault must stay a fault. */
 static char no_memory[] = "out of memory";
 
-static void say_line(const char *line, size_t length, void (*log)(const char *, ...))
+/* Slurm's functions are called by name, never through a pointer: their addresses would be wanted
+ * when the plugin is loaded, and not when it first has something to say. */
+static void say_line(const char *line, size_t length, bool is_error)
 {
 	char clean[2048];
 	size_t n = length < sizeof(clean) - 1 ? length : sizeof(clean) - 1;
@@ -23,16 +26,20 @@ static void say_line(const char *line, size_t length, void (*log)(const char *, 
 	for (size_t i = 0; i < n; i++)
 		clean[i] = (unsigned char)line[i] < ' ' || line[i] == 0x7f ? '?' : line[i];
 	clean[n] = '\0';
-	log(TAG "%s", strncmp(clean, TAG, strlen(TAG)) ? clean : clean + strlen(TAG));
+	line = strncmp(clean, TAG, strlen(TAG)) ? clean : clean + strlen(TAG);
+	if (is_error)
+		slurm_error(TAG "%s", line);
+	else
+		slurm_info(TAG "%s", line);
 }
 
-static void say_lines(const char *text, void (*log)(const char *, ...))
+static void say_lines(const char *text, bool is_error)
 {
 	while (text && *text) {
 		size_t length = strcspn(text, "\n");
 
 		if (length)
-			say_line(text, length, log);
+			say_line(text, length, is_error);
 		text += length;
 		if (*text)
 			text++;
@@ -41,12 +48,12 @@ static void say_lines(const char *text, void (*log)(const char *, ...))
 
 void say_errors(const char *text)
 {
-	say_lines(text, slurm_error);
+	say_lines(text, true);
 }
 
 void say_infos(const char *text)
 {
-	say_lines(text, slurm_info);
+	say_lines(text, false);
 }
 
 static char *format_text(const char *format, va_list arguments)
