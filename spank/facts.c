@@ -11,8 +11,13 @@
 #include "host.h"
 #include "slurm_api.h"
 
-/* slurm.h has no prototype for it. */
+/* By types of our own: of these slurm.h has no prototype, or not in every release, or with another
+ * name for the list. */
 typedef char *state_string(uint32_t state);
+typedef int cpus_on_node(job_resources_t *resources, const char *node);
+typedef void *list_create(const char *text);
+typedef int list_find(void *list, const char *name);
+typedef void list_destroy(void *list);
 
 /* A row of NUL-ended texts, closed by an empty one. */
 struct row {
@@ -90,10 +95,10 @@ void host_strip_gres(const char *detail, char *out, size_t capacity)
 /* The place of `node` among the job's nodes, or -1. */
 static int place_of(const job_info_t *job, const char *node)
 {
-	__typeof__(slurm_hostlist_create) *create = SLURM_CALL(slurm_hostlist_create);
-	__typeof__(slurm_hostlist_find) *find = SLURM_CALL(slurm_hostlist_find);
-	__typeof__(slurm_hostlist_destroy) *destroy = SLURM_CALL(slurm_hostlist_destroy);
-	hostlist_t list;
+	list_create *create = (list_create *)slurm_symbol("slurm_hostlist_create");
+	list_find *find = (list_find *)slurm_symbol("slurm_hostlist_find");
+	list_destroy *destroy = (list_destroy *)slurm_symbol("slurm_hostlist_destroy");
+	void *list;
 	int place;
 
 	if (!node || !job->nodes || !create || !find || !destroy)
@@ -128,7 +133,7 @@ static void put_gres(struct row *row, const job_info_t *job, const char *node)
 
 static void put_share(struct row *row, const job_info_t *job, const char *node, uint64_t memory_mb)
 {
-	__typeof__(slurm_job_cpus_allocated_on_node) *on_node = SLURM_CALL(slurm_job_cpus_allocated_on_node);
+	cpus_on_node *on_node = (cpus_on_node *)slurm_symbol("slurm_job_cpus_allocated_on_node");
 	int cpus = on_node && node && job->job_resrcs ? on_node(job->job_resrcs, node) : 0;
 
 	if (cpus > 0)
@@ -196,11 +201,13 @@ int host_job_facts(uint32_t job_id, char *out, size_t capacity, const char *node
 	struct row row = { .at = out, .left = capacity ? capacity - 1 : 0, .full = !capacity };
 	job_info_msg_t *answer = NULL;
 	bool found = false;
+	int result;
 
 	if (!load || !release)
 		return ENOSYS;
-	if (load(&answer, job_id, SHOW_DETAIL))
-		return errno > 0 ? errno : EIO;
+	result = load(&answer, job_id, SHOW_DETAIL);
+	if (result)
+		return host_error(result);
 	for (uint32_t i = 0; answer && i < answer->record_count && !found; i++)
 		if (answer->job_array[i].job_id == job_id) {
 			put_job(&row, &answer->job_array[i], node, memory_mb);

@@ -20,16 +20,12 @@ void host_set_place(const char *node, uint64_t memory_mb)
 	memory_here = memory_mb;
 }
 
-/* Slurm's calls return the error, or -1 and leave it in errno, and not all say which. */
-static int error_of(int result)
+int host_error(int result)
 {
-	__typeof__(slurm_get_errno) *get_errno;
-
-	if (result >= 0)
-		return result;
-	get_errno = SLURM_CALL(slurm_get_errno);
-	result = get_errno ? get_errno() : errno;
-	return result > 0 ? result : EIO;
+	/* Slurm's errno is the C library's in all releases. */
+	if (result < 0)
+		result = errno > 0 ? errno : EIO;
+	return result;
 }
 
 static void log_line(int level, const char *line)
@@ -50,14 +46,14 @@ static int job_facts(uint32_t job_id, char *out, size_t capacity)
 {
 	int result = host_job_facts(job_id, out, capacity, here, memory_here);
 
-	return result == -ERANGE ? -1 : error_of(result);
+	return result == -ERANGE ? -1 : result;
 }
 
 static int requeue(uint32_t job_id)
 {
 	__typeof__(slurm_requeue) *call = SLURM_CALL(slurm_requeue);
 
-	return call ? error_of(call(job_id, 0)) : ENOSYS;
+	return call ? host_error(call(job_id, 0)) : ENOSYS;
 }
 
 /* Returns 0, or EINVAL for a field that is not understood: guessing would lose a change. */
@@ -104,14 +100,14 @@ static int update(uint32_t job_id, const char *const *fields)
 		if (error)
 			return error;
 	}
-	return error_of(call(&message));
+	return host_error(call(&message));
 }
 
 static int complete_out_of_memory(uint32_t job_id)
 {
 	__typeof__(slurm_complete_job) *call = SLURM_CALL(slurm_complete_job);
 
-	return call ? error_of(call(job_id, CODE_OUT_OF_MEMORY)) : ENOSYS;
+	return call ? host_error(call(job_id, CODE_OUT_OF_MEMORY)) : ENOSYS;
 }
 
 const struct k8s_host *host_table(void)

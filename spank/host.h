@@ -15,7 +15,12 @@ const struct k8s_host *host_table(void);
  * known), before the core is started. `node` is borrowed for good. */
 void host_set_place(const char *node, uint64_t memory_mb);
 
-/* facts.c: the job_facts of the table. */
+/* What a call of Slurm's says went wrong: some return the error, others -1 and leave it in errno.
+ * To be asked at once. 0 for success, else > 0. */
+int host_error(int result);
+
+/* facts.c: the job_facts of the table, but for one more result: -ERANGE, when `capacity` is too
+ * small. */
 int host_job_facts(uint32_t job_id, char *out, size_t capacity, const char *node, uint64_t memory_mb);
 
 /* facts.c: one node's gres as slurmctld prints it in detail ("gpu:tesla:2(IDX:0-1),shard:1(...)"),

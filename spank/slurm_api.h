@@ -20,8 +20,8 @@
 #include <slurm/slurm.h>
 #include <slurm/spank.h>
 
-#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(26, 5, 0)
-#error "Slurm 26.05 changed the prototypes of slurm_load_job and slurm_requeue"
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(25, 11, 0)
+#error "from Slurm 25.11 on, jobs are named by slurm_step_id_t: not done yet"
 #endif
 
 /* The address of `name` in this process, or NULL. */

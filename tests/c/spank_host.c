@@ -470,6 +470,7 @@ static int fake_update(job_desc_msg_t *message)
 	host.updated = *message;
 	snprintf(host.updated_comment, sizeof(host.updated_comment), "%s",
 		 message->admin_comment ? message->admin_comment : "");
+	errno = host.fake_errno;
 	return host.update_rc;
 }
 
@@ -478,11 +479,6 @@ static int fake_complete(uint32_t job_id, uint32_t code)
 	host.completed = job_id;
 	host.completed_code = code;
 	return host.complete_rc;
-}
-
-static int fake_get_errno(void)
-{
-	return host.fake_errno;
 }
 
 static hostlist_t fake_hostlist(const char *text)
@@ -552,7 +548,6 @@ void *slurm_symbol(const char *name)
 		{ "slurm_init_job_desc_msg", fake_init_desc },
 		{ "slurm_update_job", fake_update },
 		{ "slurm_complete_job", fake_complete },
-		{ "slurm_get_errno", fake_get_errno },
 		{ "slurm_hostlist_create", fake_hostlist },
 		{ "slurm_hostlist_find", fake_find },
 		{ "slurm_hostlist_destroy", fake_destroy },

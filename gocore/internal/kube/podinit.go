@@ -24,8 +24,8 @@ func (c *Client) EnsurePodinit(ctx context.Context, namespace string, podinit []
 	for range 2 {
 		found, err := c.GetConfigMap(ctx, namespace, name)
 		if err == nil {
-			if !bytes.Equal(found.BinaryData[wellknown.PodinitKey], podinit) {
-				return "", fmt.Errorf("ConfigMap %s/%s does not hold this podinit: somebody changed it; delete it, it is made anew", namespace, name)
+			if found.Immutable == nil || !*found.Immutable || !bytes.Equal(found.BinaryData[wellknown.PodinitKey], podinit) {
+				return "", fmt.Errorf("ConfigMap %s/%s does not hold this podinit, immutable: somebody changed it; delete it, it is made anew", namespace, name)
 			}
 			return name, nil
 		}

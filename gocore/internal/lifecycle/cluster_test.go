@@ -1,0 +1,460 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lifecycle
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/podspec"
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/wellknown"
+)
+
+var podResource = schema.GroupResource{Resource: "pods"}
+
+// fakeCluster is a namespace with its scheduler and kubelet.
+type fakeCluster struct {
+	w *world
+	// script is what becomes of the n-th Pod that the step makes, from its creation on.
+	script func(n int) []event
+	shapes podspec.Shapes
+	events []corev1.Event
+	stuck  bool // kubelet does not answer: what is deleted does not go
+
+	mu        sync.Mutex
+	pods      map[string]*corev1.Pod
+	version   int
+	made      int
+	changed   chan struct{}
+	history   map[types.UID][]*corev1.Pod // every state; the last is nil where it is gone
+	pumps     []*fakePump
+	disrupted bool
+}
+
+// event is a change of a Pod.
+type event struct {
+	after time.Duration // the one before
+	do    func(*corev1.Pod)
+}
+
+func newFakeCluster(w *world) *fakeCluster {
+	return &fakeCluster{
+		w: w, pods: map[string]*corev1.Pod{}, changed: make(chan struct{}), history: map[types.UID][]*corev1.Pod{},
+		script: func(int) []event { return starts(time.Second) },
+	}
+}
+
+// starts is the good case.
+func starts(pull time.Duration) []event {
+	return []event{{10 * time.Millisecond, scheduled}, {20 * time.Millisecond, waits("ContainerCreating", "")}, {pull, runs}}
+}
+
+func scheduled(p *corev1.Pod) {
+	p.Spec.NodeName = "k1"
+	p.Status.Phase = corev1.PodPending
+	p.Status.NominatedNodeName = ""
+	p.Status.Conditions = nil
+}
+
+func container(p *corev1.Pod, state corev1.ContainerState) {
+	p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: wellknown.ContainerName, State: state}}
+}
+
+func waits(reason, message string) func(*corev1.Pod) {
+	return func(p *corev1.Pod) {
+		container(p, corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: message}})
+	}
+}
+
+func runs(p *corev1.Pod) {
+	p.Status.Phase = corev1.PodRunning
+	container(p, corev1.ContainerState{Running: &corev1.ContainerStateRunning{}})
+}
+
+func ends(code int32, reason, message string) func(*corev1.Pod) {
+	return func(p *corev1.Pod) {
+		p.Status.Phase = corev1.PodFailed
+		container(p, corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: code, Reason: reason, Message: message}})
+	}
+}
+
+func rejected(reason string) func(*corev1.Pod) {
+	return func(p *corev1.Pod) {
+		p.Status.Phase, p.Status.Reason, p.Status.Message = corev1.PodFailed, reason, "Pod was rejected: "+reason
+	}
+}
+
+func unschedulable(message string) func(*corev1.Pod) {
+	return func(p *corev1.Pod) {
+		p.Status.Conditions = []corev1.PodCondition{{
+			Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable, Message: message,
+		}}
+	}
+}
+
+func nominated(p *corev1.Pod) { p.Status.NominatedNodeName = "k1" }
+
+func disruption(reason string) func(*corev1.Pod) {
+	return func(p *corev1.Pod) {
+		p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{
+			Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: reason, Message: "by the test",
+		})
+	}
+}
+
+// goes is a Pod that is gone at once, as by force.
+func goes(p *corev1.Pod) { p.Name = "" }
+
+// deleted is somebody's ordinary deletion.
+func deleted(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: time.Now()} }
+
+const (
+	full   = "0/2 nodes are available: 2 Insufficient cpu. preemption: 0/2 nodes are available: 2 No preemption victims found for incoming pod."
+	never  = "0/2 nodes are available: 2 Insufficient cpu. preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling."
+	quotas = "exceeded quota: team-a, requested: cpu=1, used: cpu=4, limited: cpu=4"
+)
+
+// change puts a new state of a Pod, or none, and wakes who follows; with mu.
+func (c *fakeCluster) change(pod *corev1.Pod, do func(*corev1.Pod)) {
+	next := pod.DeepCopy()
+	do(next)
+	c.version++
+	next.ResourceVersion = fmt.Sprint(c.version)
+	if next.Status.ContainerStatuses == nil || next.Status.ContainerStatuses[0].State.Running == nil {
+		c.hangUp(string(pod.UID))
+	}
+	for _, condition := range next.Status.Conditions {
+		if condition.Type == corev1.DisruptionTarget {
+			c.disrupted = true
+		}
+	}
+	if next.Status.Reason == "Evicted" {
+		c.disrupted = true
+	}
+	if next.Name == "" {
+		c.hangUp(string(pod.UID))
+		delete(c.pods, pod.Name)
+		c.history[pod.UID] = append(c.history[pod.UID], nil)
+	} else {
+		c.pods[pod.Name] = next
+		c.history[pod.UID] = append(c.history[pod.UID], next)
+	}
+	close(c.changed)
+	c.changed = make(chan struct{})
+	if pod.DeletionTimestamp == nil && next.Name != "" && next.DeletionTimestamp != nil {
+		c.terminate(next)
+	}
+}
+
+// terminate is what kubelet does with a Pod that is being deleted; with mu.
+func (c *fakeCluster) terminate(pod *corev1.Pod) {
+	uid := pod.UID
+	switch {
+	case c.stuck:
+	case pod.Spec.NodeName == "":
+		c.change(pod, goes)
+	default:
+		time.AfterFunc(300*time.Millisecond, func() {
+			c.alter(uid, func(p *corev1.Pod) {
+				if p.Status.ContainerStatuses == nil || p.Status.ContainerStatuses[0].State.Terminated == nil {
+					ends(143, "Error", "")(p)
+				}
+			})
+		})
+		time.AfterFunc(400*time.Millisecond, func() { c.alter(uid, goes) })
+	}
+}
+
+// alter changes the Pod of a uid, if it is there.
+func (c *fakeCluster) alter(uid types.UID, do func(*corev1.Pod)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, pod := range c.pods {
+		if pod.UID == uid {
+			c.change(pod, do)
+			return
+		}
+	}
+}
+
+// put adds a Pod that was there before.
+func (c *fakeCluster) put(pod *corev1.Pod) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.pods[pod.Name] = pod
+	c.history[pod.UID] = []*corev1.Pod{pod}
+}
+
+// predecessor is the Pod of an incarnation before, running.
+func (w *world) predecessor(changes ...func(*corev1.Pod)) {
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+		Name: testPod, Namespace: "slurm", UID: "before",
+		Labels: map[string]string{
+			wellknown.LabelApp: wellknown.AppJob, wellknown.LabelJobID: "7", wellknown.LabelCluster: "lab", wellknown.LabelIncarnation: "0",
+		},
+		Annotations: map[string]string{wellknown.AnnotationSession: "0000000000000001"},
+	}}
+	scheduled(pod)
+	runs(pod)
+	for _, change := range changes {
+		change(pod)
+	}
+	w.cluster.put(pod)
+	w.slurm.restarts = 1
+}
+
+func notFound(name string) error { return apierrors.NewNotFound(podResource, name) }
+
+func (c *fakeCluster) EnsurePodinit(ctx context.Context, podinit []byte) (string, error) {
+	err := c.w.call(ctx, "EnsurePodinit", func() error { return nil })
+	return "slurm-k8s-podinit-0", err
+}
+
+func (c *fakeCluster) CreatePod(ctx context.Context, pod *corev1.Pod) (made *corev1.Pod, err error) {
+	err = c.w.call(ctx, "CreatePod", func() error {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.pods[pod.Name] != nil {
+			return apierrors.NewAlreadyExists(podResource, pod.Name)
+		}
+		made = pod.DeepCopy()
+		c.made++
+		made.UID = types.UID(fmt.Sprintf("made-%d", c.made))
+		c.version++
+		made.ResourceVersion = fmt.Sprint(c.version)
+		made.CreationTimestamp = metav1.Time{Time: time.Now()}
+		made.Status.Phase = corev1.PodPending
+		c.pods[made.Name] = made
+		c.history[made.UID] = []*corev1.Pod{made}
+		c.play(made.UID, c.script(c.made))
+		return nil
+	})
+	if err != nil {
+		return &corev1.Pod{}, err
+	}
+	return made, nil
+}
+
+func (c *fakeCluster) play(uid types.UID, script []event) {
+	if len(script) == 0 {
+		return
+	}
+	time.AfterFunc(script[0].after, func() {
+		c.alter(uid, script[0].do)
+		c.play(uid, script[1:])
+	})
+}
+
+func (c *fakeCluster) GetPod(ctx context.Context, name string) (found *corev1.Pod, err error) {
+	err = c.w.call(ctx, "GetPod", func() error {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if found = c.pods[name]; found == nil {
+			return notFound(name)
+		}
+		found = found.DeepCopy()
+		return nil
+	})
+	if err != nil {
+		return &corev1.Pod{}, err
+	}
+	return found, nil
+}
+
+func (c *fakeCluster) DeletePod(ctx context.Context, name string, uid types.UID, grace int64) error {
+	if grace < 1 || uid == "" {
+		c.w.breaks("deletion of %q (%s) with grace %d", name, uid, grace)
+	}
+	return c.w.call(ctx, "DeletePod", func() error {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		pod := c.pods[name]
+		switch {
+		case pod == nil:
+			return notFound(name)
+		case pod.UID != uid:
+			return apierrors.NewConflict(podResource, name, errors.New("the UID in the precondition does not match"))
+		case pod.Labels[wellknown.LabelApp] != wellknown.AppJob || pod.Labels[wellknown.LabelJobID] != "7" || pod.Labels[wellknown.LabelCluster] != "lab":
+			c.w.breaks("a foreign Pod was deleted")
+		}
+		if pod.DeletionTimestamp == nil {
+			c.change(pod, deleted)
+		}
+		return nil
+	})
+}
+
+func (c *fakeCluster) Follow(ctx context.Context, pod *corev1.Pod, see func(*corev1.Pod), gone func(), log func(error)) {
+	next := 0
+	for {
+		// An error is an interruption of the watch: it goes on with the newest state.
+		if err := c.w.call(ctx, "Follow", func() error { return nil }); err != nil {
+			log(err)
+			c.mu.Lock()
+			next = max(next, len(c.history[pod.UID])-1)
+			c.mu.Unlock()
+			if ctx.Err() != nil {
+				return
+			}
+			continue
+		}
+		break
+	}
+	for {
+		c.mu.Lock()
+		states, changed := c.history[pod.UID][next:], c.changed
+		c.mu.Unlock()
+		for _, state := range states {
+			next++
+			if state == nil {
+				gone()
+				return
+			}
+			if state.ResourceVersion != pod.ResourceVersion {
+				see(state)
+			}
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (c *fakeCluster) Events(ctx context.Context, uid types.UID) ([]corev1.Event, error) {
+	err := c.w.call(ctx, "Events", func() error { return nil })
+	return c.events, err
+}
+
+func (c *fakeCluster) Shapes(ctx context.Context) (podspec.Shapes, error) {
+	err := c.w.call(ctx, "Shapes", func() error { return nil })
+	return c.shapes, err
+}
+
+func (c *fakeCluster) Pump(ctx context.Context, name string, session uint64) (pump io.ReadWriteCloser, err error) {
+	err = c.w.call(ctx, "Pump", func() error {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		pod := c.pods[name]
+		if pod == nil || !containerRuns(pod) || pod.Annotations[wellknown.AnnotationSession] != podspec.Session(session) {
+			return fmt.Errorf("container of %q is not running", name)
+		}
+		p := &fakePump{uid: string(pod.UID), broken: make(chan struct{})}
+		c.pumps = append(c.pumps, p)
+		pump = p
+		return nil
+	})
+	return pump, err
+}
+
+// hangUp breaks the pumps into a Pod; with mu.
+func (c *fakeCluster) hangUp(uid string) {
+	kept := c.pumps[:0]
+	for _, p := range c.pumps {
+		if p.uid == uid {
+			close(p.broken)
+		} else {
+			kept = append(kept, p)
+		}
+	}
+	c.pumps = kept
+}
+
+func containerRuns(pod *corev1.Pod) bool {
+	return len(pod.Status.ContainerStatuses) > 0 && pod.Status.ContainerStatuses[0].State.Running != nil
+}
+
+func ours(pod *corev1.Pod) bool {
+	return pod.Annotations[wellknown.AnnotationSession] == podspec.Session(testSession)
+}
+
+// runs tells whether a container of ours runs.
+func (c *fakeCluster) runs() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, pod := range c.pods {
+		if ours(pod) && containerRuns(pod) {
+			return true
+		}
+	}
+	return false
+}
+
+// podinitEnds is podinit's own end.
+func (c *fakeCluster) podinitEnds(uid string, code int32) {
+	time.AfterFunc(50*time.Millisecond, func() {
+		c.alter(types.UID(uid), func(p *corev1.Pod) {
+			if containerRuns(p) {
+				ends(code, "Completed", "")(p)
+			}
+		})
+	})
+}
+
+func (c *fakeCluster) wasDisrupted() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.disrupted
+}
+
+// own names a Pod of ours whose deletion nobody has asked for; "" for none.
+func (c *fakeCluster) own() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, pod := range c.pods {
+		if ours(pod) && pod.DeletionTimestamp == nil {
+			return pod.Name
+		}
+	}
+	return ""
+}
+
+// checkLeft: a Pod of ours that is there when the process ends is named. One whose
+// deletion Kubernetes has taken may be there for its grace, unless the job is to run again.
+func (c *fakeCluster) checkLeft(left string) {
+	again := c.w.slurm.requeued() > 0
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, pod := range c.pods {
+		if ours(pod) && (pod.DeletionTimestamp == nil || again && !endedPod(pod)) && !strings.Contains(left, pod.Name) {
+			c.w.breaks("Pod %s is left (deleting %v), and Finish says %q", pod.Name, pod.DeletionTimestamp != nil, left)
+		}
+	}
+}
+
+// checkAlone: when START is sent no Pod of an earlier incarnation may still run.
+func (c *fakeCluster) checkAlone() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	fence := c.w.site.OrphanTimeout.Duration
+	for _, pod := range c.pods {
+		if ours(pod) || endedPod(pod) || pod.Labels[wellknown.LabelJobID] != "7" {
+			continue
+		}
+		if pod.DeletionTimestamp == nil || time.Since(pod.DeletionTimestamp.Time) < fence {
+			c.w.breaks("START while the Pod %s of an earlier run is not known to have ended", pod.UID)
+		}
+	}
+}
+
+func (c *fakeCluster) names() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	names := []string{}
+	for name := range c.pods {
+		names = append(names, name)
+	}
+	return names
+}
