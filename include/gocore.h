@@ -74,7 +74,8 @@ int k8s_core_validate(const struct k8s_host *host, const struct k8s_request *req
 
 /* Takes over `count` relay sockets (local task 0 first; the core closes them) and
  * runs the step. Returns at once: a handle > 0, also where the core has a fault to
- * tell, which it tells to the relays; 0 when it could not even do that. Root. */
+ * tell, which it tells to the relays; 0 when it could not even do that: then the
+ * sockets are still the host's. Root. */
 int k8s_core_start(const struct k8s_host *host, const struct k8s_request *request, const int *relays, size_t count,
 		   char *text, size_t capacity);
 

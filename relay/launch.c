@@ -25,15 +25,17 @@ static int read_socket(const char *text)
 	return (int)fd;
 }
 
-/* The prepended form leaves the original as it was; the other lost argv[0]. */
+/* The prepended form leaves the original as it was; the other lost argv[0]. Asked in this order,
+ * since a job's own arguments may read "--task --". */
 static char **original_of(int argc, char **argv)
 {
+	if (argc > 0 && getenv("SLURM_K8S_ARGV0")) {
+		argv[0] = getenv("SLURM_K8S_ARGV0");
+		return argv;
+	}
 	if (argc > 3 && !strcmp(argv[1], "--task") && !strcmp(argv[2], "--"))
 		return argv + 3;
-	if (argc < 1 || !getenv("SLURM_K8S_ARGV0"))
-		return NULL;
-	argv[0] = getenv("SLURM_K8S_ARGV0");
-	return argv;
+	return NULL;
 }
 
 int launch_read(struct launch *launch, int argc, char **argv)

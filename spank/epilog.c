@@ -66,7 +66,10 @@ void epilog_run(spank_t spank, const struct config *config)
 
 	if (spank_get_item(spank, S_JOB_ID, &job) != ESPANK_SUCCESS || !job)
 		return;
-	if (!options_of_job(spank, OPTION_IMAGE) && !marker_is_set(config->state, node_name(), job))
+	/* slurmstepd sets the marker before the core starts, and removes it when nothing is left: a
+	 * clean end costs the epilog no Go. The option decides only where no marker could be set. */
+	if (!marker_is_set(config->state, node_name(), job) &&
+	    (marker_can_tell(config->state) || !options_of_job(spank, OPTION_IMAGE)))
 		return;
 	reaping = calloc(1, sizeof(*reaping));
 	if (!reaping)

@@ -70,6 +70,15 @@ bool marker_is_set(const char *state, const char *node, uint32_t job)
 	return is_set;
 }
 
+bool marker_can_tell(const char *state)
+{
+	int folder = open_folder(state);
+
+	if (folder >= 0)
+		close(folder);
+	return folder >= 0;
+}
+
 void marker_remove(const char *state, const char *node, uint32_t job)
 {
 	char name[NAME_MAX + 1];

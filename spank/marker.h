@@ -12,6 +12,9 @@ int marker_set(const char *state, const char *node, uint32_t job);
 
 bool marker_is_set(const char *state, const char *node, uint32_t job);
 
+/* Whether a marker that is not there means that nothing is left: the folder is ours. */
+bool marker_can_tell(const char *state);
+
 /* Removes it, where it is. */
 void marker_remove(const char *state, const char *node, uint32_t job);
 

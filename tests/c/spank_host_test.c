@@ -241,6 +241,18 @@ static void test_epilog_by_marker(void **state)
 	assert_int_equal(core->calls[3], 2);
 }
 
+/* slurmstepd has removed the marker: nothing is left, and no Go is loaded to say so. */
+static void test_epilog_of_clean_end(void **state)
+{
+	(void)state;
+	epilog("ok");
+	host.epilog_image = "a:1";
+	assert_int_equal(marker_set(fake_argv[2] + 6, "n1", 42), 0);
+	marker_remove(fake_argv[2] + 6, "n1", 42);
+	run_epilog();
+	assert_int_equal(host.dlopens, 0);
+}
+
 static void test_epilog_without_core(void **state)
 {
 	(void)state;
@@ -357,6 +369,7 @@ int main(void)
 		T(test_epilog_of_native_job),
 		T(test_epilog_by_option),
 		T(test_epilog_by_marker),
+		T(test_epilog_of_clean_end),
 		T(test_epilog_without_core),
 		T(test_epilog_knows_nothing),
 		T(test_marker_names),

@@ -212,6 +212,10 @@ func cmdCapture(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv(args[0], strings.TrimSpace(ts.ReadFile("stdout")))
 }
 
+func cmdSay(ts *testscript.TestScript, _ bool, args []string) {
+	worldOf(ts).log(strings.Join(args, " "))
+}
+
 func cmdAwait(ts *testscript.TestScript, neg bool, args []string) {
 	args, limit := limitOf(ts, args, 30*time.Second)
 	need(ts, len(args) > 0 && !neg, "await [-t DURATION] COMMAND...")

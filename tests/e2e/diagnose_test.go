@@ -29,8 +29,8 @@ func (w *world) diagnose() string {
 		show(name+" "+strings.Join(args, " "), out)
 	}
 	jobs := w.records()
-	if len(jobs) > 4 { // an array: its first tasks are enough
-		jobs = jobs[:4]
+	if len(jobs) > 3 { // those that were submitted last
+		jobs = jobs[len(jobs)-3:]
 	}
 	for _, job := range jobs {
 		id := job["JobId"]

@@ -23,6 +23,7 @@
 //	unfill                             it goes
 //	capture VARIABLE COMMAND...        run as root, its output (trimmed) becomes the variable
 //	await [-t D] COMMAND...            repeat as root until it succeeds
+//	say WORDS...                       into the log of the run
 //	still [-t D] FILE                  wait until the file has not grown for 3 s
 //	grows [-t D] FILE                  wait until it grows
 //	tarpit VARIABLE                    a listener that never answers; its HOST:PORT

@@ -23,6 +23,7 @@ import (
 type world struct {
 	name    string // of the script; its jobs are called e2e-NAME
 	work    string
+	log     func(...any)
 	jobs    []string // ids of what sbatch submitted
 	filled  bool
 	stopped []string // daemons
@@ -71,6 +72,7 @@ func setup(env *testscript.Env) error {
 		testscript.T
 		Failed() bool
 	})
+	w.log = t.Log
 	env.Defer(func() {
 		if t.Failed() {
 			t.Log(w.diagnose())

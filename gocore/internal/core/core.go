@@ -15,9 +15,11 @@ import (
 	"os"
 	"strconv"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/sirupsen/logrus"
+	"golang.org/x/sys/unix"
 	"k8s.io/utils/clock"
 
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/job"
@@ -96,15 +98,31 @@ func Finish(handle int, bound time.Duration) string {
 func newRelays(sockets []int) ([]*stream.Relay, error) {
 	relays := make([]*stream.Relay, 0, len(sockets))
 	for i, fd := range sockets {
-		file := os.NewFile(uintptr(fd), "relay")
-		conn, err := net.FileConn(file)
-		file.Close()
+		conn, err := dupConn(fd)
 		if err != nil {
+			for _, relay := range relays {
+				relay.Close()
+			}
 			return nil, fmt.Errorf("socket of relay %d: %w", i, err)
 		}
 		relays = append(relays, stream.NewRelay(conn, uint32(i)))
 	}
+	// Only now: where this fails the sockets stay the host's.
+	for _, fd := range sockets {
+		syscall.Close(fd)
+	}
 	return relays, nil
+}
+
+// dupConn makes a connection of a copy of the descriptor.
+func dupConn(fd int) (net.Conn, error) {
+	copied, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 3)
+	if err != nil {
+		return nil, err
+	}
+	file := os.NewFile(uintptr(copied), "relay")
+	defer file.Close()
+	return net.FileConn(file)
 }
 
 // newStep makes the step; where it cannot run, one that tells so.
@@ -124,7 +142,7 @@ func newStep(host Host, log *logrus.Logger, fields []string, relays []*stream.Re
 		}), relays}
 	}
 	if err := complete(&config, fields); err != nil {
-		entry.Error(err)
+		entry.WithError(err).Info("the step cannot run")
 		config.Fault = report.Configuration(err)
 	}
 	return lifecycle.New(config)

@@ -26,8 +26,9 @@ const (
 
 // connect execs the pump, shakes hands and sends START: from here on the job has started.
 func (s *Step) connect() *outcome {
+	name := s.podName() // the dialer is called by the session's goroutine
 	s.connected = s.NewSession(s.session, func(ctx context.Context) (io.ReadWriteCloser, error) {
-		return s.Cluster.Pump(ctx, s.podName(), s.session)
+		return s.Cluster.Pump(ctx, name, s.session)
 	})
 	ctx, cancel := context.WithTimeout(s.ctx, s.Site.StartLimit.Duration)
 	defer cancel()
