@@ -52,8 +52,16 @@ func classifyForbidden(text string) Class {
 		return ClassRetry
 	case strings.Contains(text, "exceeded quota"):
 		return ClassCapacity
+	case deniedByRBAC(text):
+		return ClassRetry
 	}
 	return ClassFinal
+}
+
+// deniedByRBAC: the credential of this node may not do that. Not the job's fault, and not
+// final: a kube-apiserver that has just started says so until it has read its roles.
+func deniedByRBAC(text string) bool {
+	return strings.Contains(text, `User "`) && strings.Contains(text, `" cannot `) && strings.Contains(text, " resource ")
 }
 
 // Rule is what of an API refusal names the rule that refused: the message without what

@@ -101,6 +101,7 @@ func TestClassifyError(t *testing.T) {
 		"policy":        {forbidden("ValidatingAdmissionPolicy 'slurm-k8s-pods' with binding 'x' denied request: uid"), ClassFinal},
 		"pod security":  {forbidden(`violates PodSecurity "restricted:latest"`), ClassFinal},
 		"limit range":   {forbidden("maximum cpu usage per Container is 2, but limit is 4"), ClassFinal},
+		"no right":      {forbidden(`User "system:serviceaccount:slurm:slurm-k8s-node" cannot get resource "configmaps" in API group "" in the namespace "slurm"`), ClassRetry},
 		"invalid":       {apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, "slurm-job-7", field.ErrorList{field.Required(field.NewPath("x"), "")}), ClassFinal},
 		"bad request":   {apierrors.NewBadRequest("x"), ClassFinal},
 		"no namespace":  {apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "slurm"), ClassFinal},
