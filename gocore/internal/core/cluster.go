@@ -4,6 +4,7 @@ package core
 
 import (
 	"context"
+	"errors"
 	"io"
 
 	corev1 "k8s.io/api/core/v1"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/kube"
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/podspec"
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/podstatus"
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/site"
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/wellknown"
 )
@@ -31,7 +33,11 @@ func openCluster(config *site.Config) (*cluster, error) {
 }
 
 func (c *cluster) EnsurePodinit(ctx context.Context, podinit []byte) (string, error) {
-	return c.client.EnsurePodinit(ctx, c.namespace, podinit)
+	name, err := c.client.EnsurePodinit(ctx, c.namespace, podinit)
+	if errors.Is(err, kube.ErrChanged) {
+		err = podstatus.Foreign(err)
+	}
+	return name, err
 }
 
 func (c *cluster) CreatePod(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, error) {

@@ -5,6 +5,7 @@ package kube
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
@@ -13,6 +14,9 @@ import (
 
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/wellknown"
 )
+
+// ErrChanged: somebody put something else in podinit's place. No retry mends it.
+var ErrChanged = errors.New("podinit was changed")
 
 // EnsurePodinit makes sure that the ConfigMap named by the hash of podinit's bytes
 // holds these bytes, and returns its name. Immutable objects can still be deleted and
@@ -25,7 +29,7 @@ func (c *Client) EnsurePodinit(ctx context.Context, namespace string, podinit []
 		found, err := c.GetConfigMap(ctx, namespace, name)
 		if err == nil {
 			if found.Immutable == nil || !*found.Immutable || !bytes.Equal(found.BinaryData[wellknown.PodinitKey], podinit) {
-				return "", fmt.Errorf("ConfigMap %s/%s does not hold this podinit, immutable: somebody changed it; delete it, it is made anew", namespace, name)
+				return "", fmt.Errorf("%w: ConfigMap %s/%s does not hold this podinit, immutable: somebody changed it; delete it, it is made anew", ErrChanged, namespace, name)
 			}
 			return name, nil
 		}

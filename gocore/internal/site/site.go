@@ -93,7 +93,8 @@ type Submission struct {
 
 // Output of the tasks.
 type Output struct {
-	// Rate in bytes per second per task stream, since all of it passes the API server. 0: no limit.
+	// Rate in bytes per second of all of a Pod's output together, since it passes the API
+	// server. 0: no limit.
 	Rate int64 `json:"rate"`
 }
 

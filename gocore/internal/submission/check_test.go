@@ -72,7 +72,7 @@ func TestCheckOneThingWrong(t *testing.T) {
 		{"python is not asked", file("#!/usr/bin/python3\nBROKEN\n"), "", ""},
 		{"a shell that is not here", file("#!/bin/zsh\nBROKEN\n"), "", ""},
 
-		{"two nodes", sbatch("nodes", "2"), `--nodes: the script runs in one Pod, which is on one node: "2" (use --nodes=1; a job over several nodes runs its steps in Pods`, ""},
+		{"two nodes", sbatch("nodes", "2"), `--nodes: the script runs in one Pod, which is on one node: "2" (use --nodes=1; steps of a job over several nodes`, ""},
 		{"one to four nodes", sbatch("nodes", "1-4"), `Slurm could give more than the one node`, ""},
 		{"one node", sbatch("nodes", "1"), "", ""},
 		{"Slurm's print of nothing given", sbatch("nodes", "1-0"), "", ""},

@@ -79,7 +79,7 @@ func checkNodes(r Request) []finding {
 		}
 		return nil
 	case asked.min > 1:
-		return []finding{fault("--nodes: the script runs in one Pod, which is on one node: %s (use --nodes=1; a job over several nodes runs its steps in Pods instead: sbatch without --k8s-image, and in the script srun --k8s-image=IMAGE)", quote(text))}
+		return []finding{fault("--nodes: the script runs in one Pod, which is on one node: %s (use --nodes=1; steps of a job over several nodes, srun --k8s-image=IMAGE, come with a later release)", quote(text))}
 	case asked.max > 1:
 		return []finding{fault("--nodes: Slurm could give more than the one node on which the script's Pod is: %s (use --nodes=1)", quote(text))}
 	}

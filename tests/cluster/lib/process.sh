@@ -24,7 +24,8 @@ spawn() { # NAME COMMAND...: start it detached, with a clean environment
 	local name=$1 pid
 	shift
 	printf -- '---- %s starts %s\n' "$(date '+%F %T')" "$name" >>"$CLUSTER/log/$name.log"
-	env -i PATH="$CLUSTER/kube:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin" HOME=/root \
+	# From / : a daemon must not hold, nor later miss, the folder of whoever started it.
+	env -i --chdir=/ PATH="$CLUSTER/kube:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin" HOME=/root \
 		LC_ALL=C.UTF-8 SLURM_CONF="$CLUSTER/etc/slurm.conf" "$MARK=$CLUSTER" \
 		setsid "$@" >>"$CLUSTER/log/$name.log" 2>&1 </dev/null 9<&- &
 	pid=$!
