@@ -10,6 +10,7 @@
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "../common/bytes.h"
@@ -28,10 +29,13 @@ static void take_files(const struct files *files)
 /* Podinit blocks all signals, reads them from an fd, and ignores SIGPIPE. */
 static void reset_signals(void)
 {
+	/* All zero is SIG_DFL. The call below libc's, as that hides two signals which whoever
+	 * started podinit may have ignored. */
+	static const unsigned char standard[64];
 	sigset_t none;
 
 	for (int number = 1; number < _NSIG; number++)
-		signal(number, SIG_DFL);
+		syscall(SYS_rt_sigaction, number, standard, NULL, _NSIG / 8);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }

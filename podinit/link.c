@@ -8,8 +8,6 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "../common/reader.h"
@@ -18,6 +16,7 @@
 #include "orders.h"
 #include "outbox.h"
 #include "processes.h"
+#include "socket.h"
 #include "state.h"
 
 struct link {
@@ -192,17 +191,6 @@ void link_answer_heartbeat(uint64_t counter)
 	current->heartbeat_due = true;
 }
 
-static int is_ours(int fd, pid_t *pid)
-{
-	struct ucred peer;
-	socklen_t size = sizeof(peer);
-
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size))
-		return 0;
-	*pid = peer.pid;
-	return peer.uid == geteuid();
-}
-
 static void accept_link(void *context, uint32_t events)
 {
 	struct link *link = current == &links[0] ? &links[1] : &links[0];
@@ -214,7 +202,7 @@ static void accept_link(void *context, uint32_t events)
 	(void)events;
 	if (fd < 0)
 		return;
-	if (!is_ours(fd, &pump)) {
+	if (!socket_is_ours(fd, &pump)) {
 		say("podinit: connection refused: another user");
 		close(fd);
 		return;
@@ -227,35 +215,15 @@ static void accept_link(void *context, uint32_t events)
 	watch_want(&link->watch, EPOLLIN);
 }
 
-static int make_socket(const struct sockaddr_un *address)
-{
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
-	mode_t old;
-	int rc;
-
-	if (fd < 0)
-		return -1;
-	unlink(address->sun_path);
-	/* So that it never exists with another mode. */
-	old = umask(0177);
-	rc = bind(fd, (const struct sockaddr *)address, sizeof(*address));
-	umask(old);
-	if (rc || listen(fd, 8)) {
-		close(fd);
-		return -1;
-	}
-	return fd;
-}
-
 int link_listen(void)
 {
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	char path[100];
 	int fd;
 
-	snprintf(address.sun_path, sizeof(address.sun_path), "%s/socket", state.options.run);
-	fd = make_socket(&address);
+	snprintf(path, sizeof(path), "%s/socket", state.options.run);
+	fd = socket_listen(path);
 	if (fd < 0) {
-		say("podinit: %s: %s", address.sun_path, strerror(errno));
+		say("podinit: %s: %s", path, strerror(errno));
 		return -1;
 	}
 	links[0].watch.fd = links[1].watch.fd = -1;

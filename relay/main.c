@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "../common/standard.h"
 #include "../include/frames.h"
 #include "downlink.h"
 #include "ending.h"
@@ -99,6 +100,7 @@ int main(int argc, char **argv)
 	struct launch launch;
 	int signals;
 
+	k8s_standard_files();
 	if (launch_read(&launch, argc, argv))
 		return 1;
 	signals = signals_open();

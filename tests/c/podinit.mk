@@ -48,3 +48,17 @@ $(PODINIT_TEST_OUT)/relay-asan: $(PODINIT_RELAY_SOURCES) $(PODINIT_HEADERS)
 $(PODINIT_TEST_OUT)/podinit_rate: tests/c/podinit_rate.c $(wildcard common/*.c) $(PODINIT_HEADERS)
 	@mkdir -p $(@D)
 	$(PODINIT_TEST_CC) $(PODINIT_FLAGS) -O2 $(filter %.c,$^) -o $@
+
+# What is shipped and the sanitized build go through the same tests.
+test-c-podinit: $(PODINIT_OUT)/podinit $(PODINIT_OUT)/relay $(addprefix $(PODINIT_TEST_OUT)/,frames_test podinit-asan relay-asan)
+	@test $$(stat -c %s $(PODINIT_OUT)/podinit) -lt 100000 || { echo "podinit is larger than 100 KB"; exit 1; }
+	$(PODINIT_TEST_OUT)/frames_test > $(PODINIT_TEST_OUT)/frames.log 2>&1 || { cat $(PODINIT_TEST_OUT)/frames.log; exit 1; }
+	RELAY=$(PODINIT_OUT)/relay python3 tests/c/relay_test.py
+	RELAY=$(PODINIT_TEST_OUT)/relay-asan python3 tests/c/relay_test.py
+	PODINIT=$(PODINIT_OUT)/podinit python3 tests/c/podinit_test.py
+	PODINIT=$(PODINIT_TEST_OUT)/podinit-asan python3 tests/c/podinit_test.py
+
+# How fast output comes through: a number to read, not a test.
+.PHONY: podinit-rate
+podinit-rate: $(PODINIT_OUT)/podinit $(PODINIT_TEST_OUT)/podinit_rate
+	$(PODINIT_TEST_OUT)/podinit_rate $(PODINIT_OUT)/podinit 1024

@@ -132,11 +132,13 @@ class Step:
         return self.stream(task, stream).data.decode(errors="replace")
 
     def wait(self):
-        """The exit code of podinit."""
+        """The exit code of podinit. The kernel ends a namespace only when its pumps are reaped."""
         try:
-            return self.process.wait(LIMIT)
-        except subprocess.TimeoutExpired:
-            raise Late("waited %d s for podinit to end; its log: %s" % (LIMIT, self.read_log())) from None
+            wait_for("podinit to end", lambda: ([core.process.poll() for core in self.cores],
+                                                self.process.poll() is not None)[1])
+        except Late as late:
+            raise Late("%s; its log: %s" % (late, self.read_log())) from None
+        return self.process.returncode
 
     def read_log(self):
         return read_text(self.log.name)

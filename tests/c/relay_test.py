@@ -1,0 +1,499 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The relay, between a core and the files of a task. RELAY names the build to test."""
+import fcntl
+import os
+import pty
+import resource
+import select
+import signal
+import socket
+import struct
+import subprocess
+import tempfile
+import termios
+import unittest
+
+import podinit_wire as wire
+from podinit_driver import LIMIT, Late, read_text, wait_for
+from podinit_wire import NOTICE, STDERR, STDIN, STDOUT
+
+BINARY = os.path.abspath(os.environ.get("RELAY", "build/out/relay"))
+WINDOW = 1024 * 1024
+INPUT_WINDOW = 256 * 1024
+
+
+class Relay:
+    """A relay as slurmstepd would start it, and the core's end of its socket."""
+
+    def __init__(self, argv=("/bin/true",), stdin=subprocess.DEVNULL, stdout=None, environment=None, batch=False,
+                 prepend=False, hello=True, **popen):
+        self.directory = tempfile.TemporaryDirectory(prefix="relay-")
+        self.core, theirs = socket.socketpair()
+        self.out, self.err = self.path("out"), self.path("err")
+        variables = {"PATH": "/usr/bin:/bin", "SLURM_JOB_ID": "7", "SLURM_K8S_RELAY_FD": str(theirs.fileno())}
+        variables.update(environment or {})
+        if prepend:
+            command = ["relay", "--task", "--", *argv]
+        else:
+            command = ["relay", *argv[1:]]
+            variables["SLURM_K8S_ARGV0"] = argv[0]
+        if batch:
+            variables["SLURM_K8S_BATCH"] = "1"
+        with open(self.out, "ab") as out, open(self.err, "ab") as err:
+            self.process = subprocess.Popen(command, executable=BINARY, stdin=stdin, stdout=stdout or out,
+                                            stderr=err, env=variables, pass_fds=[theirs.fileno()], **popen)
+        theirs.close()
+        self.decoder, self.frames, self.acknowledged, self.input = wire.Decoder(0), [], {}, b""
+        self.records = wire.records(self.hello()) if hello else []
+
+    def path(self, name):
+        return os.path.join(self.directory.name, name)
+
+    def send(self, type, payload=b"", **fields):
+        self.raw(wire.Frame(type, payload=payload, **fields).encode())
+
+    def raw(self, data):
+        self.core.settimeout(LIMIT)
+        self.core.sendall(data)
+
+    def read(self, what):
+        if not select.select([self.core], [], [], LIMIT)[0]:
+            raise Late("waited %d s for %s; stderr: %s" % (LIMIT, what, read_text(self.err)))
+        try:
+            data = self.core.recv(1 << 20)
+        except ConnectionResetError:
+            data = b""
+        if not data:
+            raise EOFError("the relay closed, waiting for %s; stderr: %s" % (what, read_text(self.err)))
+        for frame in self.decoder.feed(data):
+            if frame.type == wire.ACK:
+                self.acknowledged[frame.stream] = frame.offset
+            if frame.type == wire.DATA:
+                assert frame.stream == STDIN and frame.offset == len(self.input)
+                self.input += frame.payload
+            self.frames.append(frame)
+
+    def until(self, what, condition):
+        while not condition():
+            self.read(what)
+
+    def expect(self, type):
+        while True:
+            while self.frames:
+                frame = self.frames.pop(0)
+                if frame.type == type:
+                    return frame
+            self.read(wire.NAMES[type])
+
+    def hello(self):
+        data = b""
+        while True:
+            frame = self.expect(wire.HELLO)
+            data += frame.payload
+            if not frame.flags & wire.MORE:
+                return data
+
+    def values(self, tag):
+        return [value.decode(errors="surrogateescape") for t, _, value in self.records if t == tag]
+
+    def exit(self, status):
+        self.send(wire.EXIT, struct.pack(">IIQQQ", status, 0, 0, 0, 0))
+
+    def until_acknowledged(self, stream, offset):
+        self.until("ACK %d of stream %d" % (offset, stream), lambda: self.acknowledged.get(stream) == offset)
+
+    def wait(self):
+        return self.process.wait(LIMIT)
+
+    def signals(self, number):
+        """The next `number` signals."""
+        return [int.from_bytes(self.expect(wire.SIGNAL).payload, "big") for _ in range(number)]
+
+    def close(self):
+        self.core.close()
+        if self.process.poll() is None:
+            self.process.kill()
+        self.process.wait()
+        text = read_text(self.err)
+        self.directory.cleanup()
+        assert "Sanitizer" not in text and "runtime error" not in text, text
+
+
+class RelayTest(unittest.TestCase):
+    def relay(self, *args, **kwargs):
+        relay = Relay(*args, **kwargs)
+        self.addCleanup(relay.close)
+        return relay
+
+    def pipe(self):
+        ends = os.pipe()
+        files = [os.fdopen(ends[0], "rb", 0), os.fdopen(ends[1], "wb", 0)]
+        for file in files:
+            self.addCleanup(file.close)
+        return files
+
+
+class Hello(RelayTest):
+    def test_arguments(self):
+        words = ["./job", "", "two words", "last"]
+        for prepend in (False, True):
+            relay = self.relay(words, prepend=prepend)
+            self.assertEqual(relay.values("A"), words)
+
+    def test_arguments_that_look_like_our_own(self):
+        words = ["/bin/job", "--task", "--", "x"]
+        for prepend in (False, True):
+            self.assertEqual(self.relay(words, prepend=prepend).values("A"), words)
+
+    def test_environment_without_its_own_variables(self):
+        relay = self.relay(environment={"X": "a=b", "EMPTY": "", "SLURM_K8S_IMAGE": "i"})
+        self.assertEqual(sorted(v for v in relay.values("E") if not v.startswith(("ASAN", "LC_"))),
+                         ["EMPTY=", "PATH=/usr/bin:/bin", "SLURM_JOB_ID=7", "SLURM_K8S_IMAGE=i", "X=a=b"])
+
+    def test_directory(self):
+        relay = self.relay(cwd="/usr/bin")
+        self.assertEqual(relay.values("D"), ["/usr/bin"])
+
+    def test_directory_by_its_logical_name(self):
+        with tempfile.TemporaryDirectory() as directory:
+            link = os.path.join(directory, "link")
+            os.symlink("/usr/bin", link)
+            for pwd, want in ((link, link), ("/nowhere", "/usr/bin"), (directory, "/usr/bin"), ("bin", "/usr/bin")):
+                relay = self.relay(cwd=link, environment={"PWD": pwd})
+                self.assertEqual(relay.values("D"), [want])
+
+    def test_umask_and_limits(self):
+        def prepare():
+            os.umask(0o27)
+            resource.setrlimit(resource.RLIMIT_NOFILE, (100, 200))
+        relay = self.relay(preexec_fn=prepare)
+        records = dict((t, v) for t, _, v in relay.records if t == "U")
+        self.assertEqual(records["U"], (0o27).to_bytes(4, "big"))
+        limits = {struct.unpack(">IQQ", v)[0]: struct.unpack(">IQQ", v)[1:] for t, _, v in relay.records if t == "L"}
+        self.assertEqual(limits[resource.RLIMIT_NOFILE], (100, 200))
+        self.assertEqual(len(limits), 16)
+        soft, hard = resource.getrlimit(resource.RLIMIT_CPU)
+        self.assertEqual(limits[resource.RLIMIT_CPU], tuple(x % (1 << 64) for x in (soft, hard)))
+
+    def test_script(self):
+        for size in (0, 1, 65536, 4 << 20):
+            with tempfile.NamedTemporaryFile() as file:
+                data = (b"#!/bin/sh\n" + os.urandom(size))[:size] if size else b""
+                file.write(data)
+                file.flush()
+                relay = self.relay([file.name, "argument"], batch=True)
+                parts = [v for t, _, v in relay.records if t == "S"]
+                self.assertTrue(parts)
+                self.assertTrue(b"".join(parts) == data)
+                self.assertEqual(relay.values("A"), [file.name, "argument"])
+
+    def test_no_script_for_a_command(self):
+        self.assertEqual(self.relay(["/bin/sh"]).values("S"), [])
+
+    def test_script_that_cannot_be_read(self):
+        for path in ("/nowhere/script", "/usr"):
+            relay = self.relay([path], batch=True, hello=False)
+            self.assertEqual(relay.wait(), 1)
+            self.assertIn("slurm-k8s: error: the job's script %s cannot be read" % path, read_text(relay.err))
+
+    def test_script_too_large(self):
+        with tempfile.NamedTemporaryFile() as file:
+            file.truncate(17 << 20)
+            relay = self.relay([file.name], batch=True, hello=False)
+            with self.assertRaises(EOFError):
+                relay.until("its end", lambda: False)
+            self.assertEqual(relay.wait(), 1)
+            self.assertIn("larger than 16 MiB", read_text(relay.err))
+
+    def test_no_terminal(self):
+        self.assertEqual([t for t, _, _ in self.relay().records if t == "T"], [])
+
+    def test_called_by_hand(self):
+        for variables in ({}, {"SLURM_K8S_RELAY_FD": "0", "SLURM_K8S_ARGV0": "x"}, {"SLURM_K8S_RELAY_FD": "99", "SLURM_K8S_ARGV0": "x"},
+                          {"SLURM_K8S_RELAY_FD": "3x", "SLURM_K8S_ARGV0": "x"}):
+            done = subprocess.run([BINARY], env=variables, capture_output=True, text=True, timeout=LIMIT)
+            self.assertEqual(done.returncode, 1)
+            self.assertEqual(done.stderr, "slurm-k8s: error: the relay was not started by Slurm's plugin\n")
+
+    def test_small_limits(self):
+        if "asan" in BINARY:
+            self.skipTest("a sanitizer needs address space")
+
+        def prepare():
+            resource.setrlimit(resource.RLIMIT_AS, (4 << 20, 4 << 20))
+            resource.setrlimit(resource.RLIMIT_NPROC, (1, 1))
+            resource.setrlimit(resource.RLIMIT_NOFILE, (12, 12))
+            resource.setrlimit(resource.RLIMIT_STACK, (128 << 10, 128 << 10))
+        relay = self.relay(preexec_fn=prepare)
+        relay.send(wire.DATA, bytes(65536), stream=STDOUT)
+        relay.until_acknowledged(STDOUT, 65536)
+        relay.exit(0)
+        self.assertEqual(relay.wait(), 0)
+
+
+class Output(RelayTest):
+    def test_apart_and_acknowledged_when_written(self):
+        relay = self.relay()
+        relay.send(wire.DATA, b"to stdout\n", stream=STDOUT)
+        relay.send(wire.DATA, b"to stderr\n", stream=STDERR)
+        relay.until_acknowledged(STDOUT, 10)
+        relay.until_acknowledged(STDERR, 10)
+        self.assertEqual((read_text(relay.out), read_text(relay.err)), ("to stdout\n", "to stderr\n"))
+
+    def test_notices_go_to_stderr_without_acknowledgement(self):
+        relay = self.relay()
+        relay.send(wire.DATA, b"slurm-k8s: waiting\n", stream=NOTICE)
+        relay.send(wire.DATA, b"x", stream=STDERR)
+        relay.until_acknowledged(STDERR, 1)
+        self.assertEqual(read_text(relay.err), "slurm-k8s: waiting\nx")
+        self.assertEqual([f for f in relay.frames if f.type == wire.ACK and f.stream == NOTICE], [])
+
+    def send_all(self, relay, data, stream=STDOUT):
+        """As much as the window lets; what comes twice is written once."""
+        sent = 0
+        while sent < len(data):
+            relay.until("room", lambda: sent - relay.acknowledged.get(stream, 0) < WINDOW)
+            some = min(65536, len(data) - sent, WINDOW - (sent - relay.acknowledged.get(stream, 0)))
+            back = min(sent, 100)
+            relay.send(wire.DATA, data[sent - back:sent + some][:65536], stream=stream, offset=sent - back)
+            sent = min(sent + some, sent - back + 65536)
+
+    def test_to_a_file(self):
+        relay = self.relay()
+        data = os.urandom(20 << 20)
+        self.send_all(relay, data)
+        relay.exit(0)
+        self.assertEqual(relay.wait(), 0)
+        with open(relay.out, "rb") as file:
+            self.assertTrue(file.read() == data)
+
+    def test_a_slow_pipe_keeps_neither_heartbeats_nor_signals_waiting(self):
+        reading, writing = self.pipe()
+        relay = self.relay(stdout=writing)
+        writing.close()
+        data = os.urandom(WINDOW)
+        for at in range(0, WINDOW, 65536):
+            relay.send(wire.DATA, data[at:at + 65536], stream=STDOUT, offset=at)
+        relay.send(wire.HEARTBEAT, offset=5)
+        self.assertEqual(relay.expect(wire.HEARTBEAT).offset, 5)
+        self.assertLess(relay.acknowledged.get(STDOUT, 0), WINDOW)
+        os.kill(relay.process.pid, signal.SIGUSR1)
+        self.assertEqual(relay.signals(1), [signal.SIGUSR1])
+        relay.exit(3 << 8)
+        relay.send(wire.HEARTBEAT, offset=6)
+        relay.expect(wire.HEARTBEAT)
+        self.assertIsNone(relay.process.poll())
+        self.assertTrue(reading.read(1) + b"".join(iter(lambda: reading.read(1 << 20), b"")) == data)
+        self.assertEqual(relay.wait(), 3)
+
+    def test_more_than_the_window(self):
+        reading, writing = self.pipe()
+        relay = self.relay(stdout=writing)
+        try:
+            for at in range(0, 3 * WINDOW, 65536):
+                relay.send(wire.DATA, bytes(65536), stream=STDOUT, offset=at)
+        except (BrokenPipeError, ConnectionResetError):
+            pass
+        self.assertEqual(relay.wait(), 1)
+        self.assertIn("makes no sense", read_text(relay.err))
+
+    def test_a_flood_of_notices_is_cut_not_fatal(self):
+        reading, writing = self.pipe()
+        # stderr is the slow one.
+        relay = self.relay(preexec_fn=lambda: os.dup2(writing.fileno(), 2))
+        for at in range(100):
+            relay.send(wire.DATA, b"n" * 4096, stream=NOTICE, offset=at * 4096)
+        relay.send(wire.HEARTBEAT, offset=1)
+        relay.expect(wire.HEARTBEAT)
+        relay.core.close()
+        writing.close()
+        self.assertIn(b"nnn", b"".join(iter(lambda: reading.read(1 << 20), b"")))
+        self.assertEqual(relay.wait(), 1)
+
+    def test_a_full_disk(self):
+        with open("/dev/full", "wb") as full:
+            relay = self.relay(stdout=full)
+        relay.send(wire.DATA, b"lost", stream=STDOUT)
+        relay.until_acknowledged(STDOUT, 4)
+        relay.send(wire.DATA, b"lost too", stream=STDOUT, offset=4)
+        relay.until_acknowledged(STDOUT, 12)
+        relay.send(wire.DATA, b"kept\n", stream=STDERR)
+        relay.until_acknowledged(STDERR, 5)
+        self.assertEqual(read_text(relay.err),
+                         "slurm-k8s: error: standard output of the job is lost from here on: No space left on device\nkept\n")
+        relay.exit(0)
+        self.assertEqual(relay.wait(), 0)
+
+    def test_a_reader_that_went(self):
+        reading, writing = self.pipe()
+        relay = self.relay(stdout=writing)
+        writing.close()
+        reading.close()
+        relay.send(wire.DATA, b"nobody", stream=STDOUT)
+        relay.until_acknowledged(STDOUT, 6)
+        relay.exit(0)
+        self.assertEqual(relay.wait(), 0)
+
+    def test_files_are_as_before_in_the_end(self):
+        reading, writing = self.pipe()
+        relay = self.relay(stdout=writing)
+        relay.exit(0)
+        self.assertEqual(relay.wait(), 0)
+        self.assertFalse(fcntl.fcntl(writing, fcntl.F_GETFL) & os.O_NONBLOCK)
+
+
+class Input(RelayTest):
+    def test_nothing_is_read_before_start(self):
+        reading, writing = self.pipe()
+        writing.write(b"keep")
+        relay = self.relay(stdin=reading)
+        relay.send(wire.DATA, b"note\n", stream=NOTICE)
+        relay.send(wire.HEARTBEAT, offset=1)
+        relay.expect(wire.HEARTBEAT)
+        relay.core.close()
+        self.assertEqual(relay.wait(), 1)
+        self.assertEqual(reading.read(4), b"keep")
+
+    def test_end_of_file_at_once(self):
+        relay = self.relay()
+        relay.send(wire.START)
+        self.assertEqual(relay.expect(wire.EOF).offset, 0)
+
+    def test_closed_stdin(self):
+        relay = self.relay(preexec_fn=lambda: os.close(0))
+        relay.send(wire.START)
+        self.assertEqual(relay.expect(wire.EOF).offset, 0)
+
+    def test_window(self):
+        data = os.urandom(1 << 20)
+        with tempfile.TemporaryFile() as file:
+            file.write(data)
+            file.seek(0)
+            relay = self.relay(stdin=file)
+        relay.send(wire.START)
+        relay.until("a full window", lambda: len(relay.input) == INPUT_WINDOW)
+        relay.send(wire.HEARTBEAT, offset=1)
+        relay.expect(wire.HEARTBEAT)
+        self.assertEqual(len(relay.input), INPUT_WINDOW)
+        acknowledged = 0
+        while len(relay.input) < len(data):
+            acknowledged = len(relay.input)
+            relay.send(wire.ACK, stream=STDIN, offset=acknowledged)
+            relay.until("more input", lambda: len(relay.input) > acknowledged)
+        relay.send(wire.ACK, stream=STDIN, offset=len(relay.input))
+        self.assertEqual(relay.expect(wire.EOF).offset, len(data))
+        self.assertTrue(relay.input == data)
+
+
+class Signals(RelayTest):
+    def test_every_signal_is_forwarded_and_none_ends_the_relay(self):
+        relay = self.relay()
+        ignored = {signal.SIGKILL, signal.SIGSTOP, signal.SIGCHLD, signal.SIGPIPE, signal.SIGWINCH}
+        names = [n for n in signal.Signals if n not in ignored and n < signal.SIGRTMIN]
+        for number in names + [signal.SIGRTMIN + 1, signal.SIGRTMAX]:
+            os.kill(relay.process.pid, number)
+            self.assertEqual(relay.signals(1), [number])
+        relay.exit(0)
+        self.assertEqual(relay.wait(), 0)
+
+    def test_term_during_hello_waits_for_the_core(self):
+        with tempfile.NamedTemporaryFile() as file:
+            file.truncate(4 << 20)
+            relay = self.relay([file.name], batch=True, hello=False)
+            relay.read("the beginning of hello")
+            os.kill(relay.process.pid, signal.SIGTERM)
+            relay.frames.insert(0, wire.Frame(wire.HEARTBEAT))
+            relay.hello()
+        self.assertEqual(relay.signals(1), [signal.SIGTERM])
+
+
+class Ends(RelayTest):
+    def test_codes(self):
+        for code in (0, 7, 255):
+            relay = self.relay()
+            relay.exit(code << 8)
+            self.assertEqual(relay.wait(), code)
+
+    def test_signals(self):
+        for number in (signal.SIGKILL, signal.SIGTERM, signal.SIGSEGV, signal.SIGUSR1, signal.SIGPIPE, signal.SIGXCPU):
+            relay = self.relay(cwd=tempfile.gettempdir())
+            relay.exit(number | 0x80)
+            self.assertEqual(relay.wait(), -number)
+
+    def test_signals_that_do_not_kill(self):
+        for number in (signal.SIGCHLD, signal.SIGTSTP, signal.SIGCONT, signal.SIGWINCH):
+            relay = self.relay()
+            relay.exit(number)
+            self.assertEqual(relay.wait(), 128 + number)
+
+    def test_other_signals_that_wait_change_nothing(self):
+        relay = self.relay()
+        os.kill(relay.process.pid, signal.SIGSTOP)
+        for number in (signal.SIGTERM, signal.SIGUSR1, signal.SIGHUP):
+            os.kill(relay.process.pid, number)
+        relay.exit(signal.SIGINT)
+        os.kill(relay.process.pid, signal.SIGCONT)
+        self.assertEqual(relay.wait(), -signal.SIGINT)
+
+    def test_core_gone(self):
+        relay = self.relay()
+        relay.core.close()
+        self.assertEqual(relay.wait(), 1)
+        self.assertEqual(read_text(relay.err), "slurm-k8s: error: the connection between Slurm and the Pod was lost\n")
+
+    def test_core_gone_after_term(self):
+        relay = self.relay()
+        os.kill(relay.process.pid, signal.SIGTERM)
+        relay.signals(1)
+        relay.core.close()
+        self.assertEqual(relay.wait(), -signal.SIGTERM)
+
+    def test_core_gone_after_exit(self):
+        relay = self.relay()
+        relay.send(wire.DATA, b"last\n", stream=STDOUT)
+        relay.exit(9 << 8)
+        relay.core.close()
+        self.assertEqual(relay.wait(), 9)
+        self.assertEqual(read_text(relay.out), "last\n")
+
+    def test_malformed(self):
+        good = wire.Frame(wire.HEARTBEAT).encode()
+        for data in (b"garbage" * 10, good[:4] + b"\2" + good[5:], wire.Frame(wire.HEARTBEAT, session=1).encode(),
+                     wire.Frame(wire.DATA, stream=STDIN, payload=b"x").encode(),
+                     wire.Frame(wire.DATA, stream=STDOUT, offset=1, payload=b"x").encode(),
+                     wire.Frame(wire.ACK, stream=STDIN, offset=1).encode(), wire.Frame(wire.ACK, stream=STDOUT).encode(),
+                     wire.Frame(wire.EXIT).encode(), wire.Frame(wire.SIGNAL, payload=bytes(4)).encode()):
+            relay = self.relay()
+            relay.raw(data)
+            self.assertEqual(relay.wait(), 1, data)
+            self.assertRegex(read_text(relay.err), r"^slurm-k8s: error: the plugin's core sent .*\n$")
+
+
+class Terminal(RelayTest):
+    def test_terminal(self):
+        master, slave = pty.openpty()
+        self.addCleanup(os.close, master)
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 100, 0, 0))
+        before = termios.tcgetattr(slave)
+
+        def prepare():
+            fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+        relay = self.relay(stdin=slave, stdout=slave, start_new_session=True, preexec_fn=prepare)
+        self.assertEqual([v for t, _, v in relay.records if t == "T"], [struct.pack(">HH", 30, 100)])
+        wait_for("raw mode", lambda: not termios.tcgetattr(slave)[3] & termios.ICANON)
+        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 31, 101, 0, 0))
+        self.assertEqual(relay.expect(wire.WINSIZE).payload, struct.pack(">HH", 31, 101))
+        relay.send(wire.START)
+        os.write(master, b"\x03\x04")
+        relay.until("the characters", lambda: relay.input == b"\x03\x04")
+        relay.send(wire.DATA, b"a\r\n", stream=STDOUT)
+        relay.until_acknowledged(STDOUT, 3)
+        self.assertEqual(os.read(master, 100), b"a\r\n")
+        relay.exit(0)
+        self.assertEqual(relay.wait(), 0)
+        self.assertEqual(termios.tcgetattr(slave)[3], before[3])
+        os.close(slave)
+
+
+if __name__ == "__main__":
+    unittest.main()
