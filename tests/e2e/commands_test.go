@@ -232,14 +232,32 @@ func cmdKubectl(ts *testscript.TestScript, neg bool, args []string) {
 func cmdDaemon(ts *testscript.TestScript, neg bool, args []string) {
 	need(ts, len(args) > 1 && !neg, "daemon stop|kill|start|restart NAME...")
 	verb, names := args[0], args[1:]
-	words := names
-	if verb == "kill" {
-		verb, words = "stop", append(slices.Clone(names), "--kill")
-	}
-	need(ts, slices.Contains([]string{"stop", "start", "restart"}, verb), "daemon stop|kill|start|restart NAME...")
 	w := worldOf(ts)
 	w.stopped = append(w.stopped, names...)
-	ts.Check(ts.Exec(filepath.Join(lab.scripts, verb), words...))
+	// From a directory that stays: daemons keep the one they are started in.
+	script := func(name string, args ...string) error {
+		return ts.Exec("env", append([]string{"--chdir=/", filepath.Join(lab.scripts, name)}, args...)...)
+	}
+	switch verb {
+	case "stop":
+		ts.Check(script("stop", names...))
+	case "kill":
+		ts.Check(script("stop", append(slices.Clone(names), "--kill")...))
+	case "restart":
+		ts.Check(script("stop", names...))
+		fallthrough
+	case "start":
+		// The kernel may free a dead daemon's port a moment after the daemon reads dead.
+		var err error
+		if !until(3*time.Second, func() bool {
+			err = script("start", names...)
+			return err == nil || !strings.Contains(ts.ReadFile("stderr"), "is taken by")
+		}) || err != nil {
+			ts.Fatalf("%v", err)
+		}
+	default:
+		ts.Fatalf("usage: daemon stop|kill|start|restart NAME...")
+	}
 }
 
 // quiet is how long a file must not grow to be called still.

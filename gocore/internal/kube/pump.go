@@ -50,8 +50,8 @@ func (c *Client) Pump(ctx context.Context, namespace, pod string, session uint64
 		switch {
 		case err == nil:
 			err = io.EOF
-		case said.Len() > 0:
-			err = fmt.Errorf("%w [%s]", err, bytes.TrimSpace(said.Bytes()))
+		case said.text() != "":
+			err = fmt.Errorf("%w [%s]", err, said.text())
 		}
 		outWriter.CloseWithError(err)
 		inReader.CloseWithError(err)
@@ -79,12 +79,24 @@ func (p *pump) Close() error {
 	return nil
 }
 
-// tail keeps the first bytes of what a pump says on its stderr.
-type tail struct{ bytes.Buffer }
+// tail keeps the first bytes of what a pump says on its stderr, which it may still do
+// when the stream has ended. It embeds no Buffer: io.Copy would take its ReadFrom, and all.
+type tail struct {
+	mu   sync.Mutex
+	kept []byte
+}
+
+const tailMax = 512
 
 func (t *tail) Write(p []byte) (int, error) {
-	if room := 512 - t.Len(); room > 0 {
-		t.Buffer.Write(p[:min(room, len(p))])
-	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.kept = append(t.kept, p[:min(tailMax-len(t.kept), len(p))]...)
 	return len(p), nil
+}
+
+func (t *tail) text() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return string(bytes.TrimSpace(t.kept))
 }

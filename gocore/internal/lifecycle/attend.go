@@ -4,6 +4,8 @@ package lifecycle
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"syscall"
 	"time"
@@ -33,7 +35,7 @@ func (s *Step) connect() *outcome {
 	ctx, cancel := context.WithTimeout(s.ctx, s.Site.StartLimit.Duration)
 	defer cancel()
 	s.runSession()
-	if err := s.connected.Connected(ctx); err != nil {
+	if err := s.whileThere(ctx, s.connected.Connected); err != nil {
 		if s.ctx.Err() != nil {
 			return s.interrupted()
 		}
@@ -43,7 +45,8 @@ func (s *Step) connect() *outcome {
 		return s.interrupted()
 	}
 	s.started.Store(true)
-	err := s.connected.Start(ctx, s.prepared())
+	launches := s.prepared()
+	err := s.whileThere(ctx, func(ctx context.Context) error { return s.connected.Start(ctx, launches) })
 	if err != nil {
 		return s.notStarted(err)
 	}
@@ -53,6 +56,38 @@ func (s *Step) connect() *outcome {
 		s.connected.Forward(uint32(task))
 	}
 	return nil
+}
+
+// errOver is why a call to the stream is given up: nobody is left to answer it.
+var errOver = errors.New("the Pod ended")
+
+// whileThere follows the Pod during a call to the stream, and gives it up once the Pod is over.
+func (s *Step) whileThere(ctx context.Context, call func(context.Context) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	answer := make(chan error, 1)
+	go func() {
+		defer func() {
+			if r := recover(); r != nil {
+				answer <- fmt.Errorf("panic: %v", r)
+			}
+		}()
+		answer <- call(ctx)
+	}()
+	var over <-chan time.Time
+	for {
+		select {
+		case err := <-answer:
+			return err
+		case pod := <-s.pod.states:
+			s.pod.saw(pod)
+			if over == nil && podstatus.Over(pod) {
+				over = s.Clock.After(lastWords)
+			}
+		case <-over:
+			cancel(errOver)
+		}
+	}
 }
 
 // notStarted: only a START that was never sent leaves nothing done.
@@ -78,7 +113,11 @@ func (s *Step) attend() outcome {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	go func() {
-		defer recoverTo(s.Log)
+		defer func() {
+			if r := recover(); r != nil {
+				answers <- answer{nil, fmt.Errorf("panic: %v", r)}
+			}
+		}()
 		exits, err := s.connected.Exits(ctx)
 		answers <- answer{exits, err}
 	}()
@@ -152,6 +191,7 @@ func diedOfTheEnd(exits []stream.Exit) bool {
 
 // judge makes the outcome of what the tasks said (nil: nothing came) and what Kubernetes says.
 func (s *Step) judge(exits []stream.Exit) outcome {
+	s.pod.catchUp()
 	var statuses []uint32
 	var kills uint32
 	for i := range exits {

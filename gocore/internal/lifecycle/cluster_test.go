@@ -18,8 +18,12 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/podspec"
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/podstatus"
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/wellknown"
 )
+
+// pod is short for what the scripts change.
+type pod = corev1.Pod
 
 var podResource = schema.GroupResource{Resource: "pods"}
 
@@ -428,7 +432,7 @@ func (c *fakeCluster) checkLeft(left string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, pod := range c.pods {
-		if ours(pod) && (pod.DeletionTimestamp == nil || again && !endedPod(pod)) && !strings.Contains(left, pod.Name) {
+		if ours(pod) && (pod.DeletionTimestamp == nil || again && !podstatus.Ended(pod)) && !strings.Contains(left, pod.Name) {
 			c.w.breaks("Pod %s is left (deleting %v), and Finish says %q", pod.Name, pod.DeletionTimestamp != nil, left)
 		}
 	}
@@ -440,7 +444,7 @@ func (c *fakeCluster) checkAlone() {
 	defer c.mu.Unlock()
 	fence := c.w.site.OrphanTimeout.Duration
 	for _, pod := range c.pods {
-		if ours(pod) || endedPod(pod) || pod.Labels[wellknown.LabelJobID] != "7" {
+		if ours(pod) || podstatus.Ended(pod) || pod.Labels[wellknown.LabelJobID] != "7" {
 			continue
 		}
 		if pod.DeletionTimestamp == nil || time.Since(pod.DeletionTimestamp.Time) < fence {

@@ -79,13 +79,13 @@ func (s *Step) concludePutBack(o outcome) {
 // concludeAbandoned: Slurm ends the step; it needs no reason from us.
 func (s *Step) concludeAbandoned(o outcome) {
 	s.Log.Infof("the step ends: %v", o.cause)
-	if !s.started.Load() {
-		s.rememberUnstarted()
-	}
 	if o.exits == nil && errors.Is(o.cause, errCancelled) {
 		o.exits = s.sameExit(uint32(syscall.SIGTERM))
 	}
-	s.cleanUp(true)
+	s.cleanUp(true) // first: Slurm may be slow, and Finish's time is short
+	if !s.started.Load() {
+		s.rememberUnstarted()
+	}
 	s.exit(o.exits)
 }
 
@@ -158,6 +158,8 @@ func (s *Step) rememberUnstarted() {
 	if err != nil || fact(facts, "state") != "PENDING" {
 		return
 	}
+	// It may have been interrupted before it learned what stands there.
+	s.record, s.record.Foreign = job.ParseAdminComment(fact(facts, "admin_comment"))
 	s.record.Gated++
 	s.update([]string{"admin_comment=" + s.record.Encode()})
 }
@@ -176,6 +178,9 @@ func (s *Step) requeue(reason string, delay time.Duration) {
 	if err != nil {
 		s.Log.WithError(err).Error("Slurm did not requeue the job")
 		s.tell(report.NotRequeued(err))
+		if noRequeue {
+			s.update([]string{"requeue=0"})
+		}
 		s.remember(reason)
 		s.exit(s.sameExit(1 << 8))
 		return

@@ -9,7 +9,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/podspec"
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/podstatus"
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/wellknown"
 )
 
 // Bounds of the removal of a Pod.
@@ -22,7 +24,8 @@ const (
 func (s *Step) follow(pod *corev1.Pod) {
 	ctx, cancel := context.WithCancel(context.Background())
 	f := &followed{pod: pod, last: pod, states: make(chan *corev1.Pod, 1), cancel: cancel, done: make(chan struct{})}
-	s.pod = f
+	s.pod, s.doubt = f, ""
+	s.left.set("Pod " + pod.Name)
 	go func() {
 		defer close(f.done)
 		defer func() {
@@ -38,6 +41,9 @@ func (s *Step) follow(pod *corev1.Pod) {
 
 // put leaves the newest state, in place of an older one that was not read.
 func (f *followed) put(pod *corev1.Pod) {
+	if pod != nil {
+		f.newest.Store(pod)
+	}
 	select {
 	case <-f.states:
 	default:
@@ -48,8 +54,20 @@ func (f *followed) put(pod *corev1.Pod) {
 // saw takes over a state that states gave.
 func (f *followed) saw(pod *corev1.Pod) {
 	f.pod = pod
+	if pod == nil {
+		pod = f.newest.Load()
+	}
 	if pod != nil {
 		f.last = pod
+	}
+}
+
+// catchUp takes over the newest state, if there is one that was not read.
+func (f *followed) catchUp() {
+	select {
+	case pod := <-f.states:
+		f.saw(pod)
+	default:
 	}
 }
 
@@ -72,13 +90,19 @@ func (s *Step) forget() {
 
 // remove deletes the Pod and waits, bounded, until it is gone. True: it is.
 func (s *Step) remove() bool {
-	if s.pod == nil {
-		return true
-	}
 	ctx, cancel := context.WithTimeout(context.Background(), removeLimit)
 	defer cancel()
+	if s.pod == nil && s.doubt != "" {
+		s.find(ctx)
+	}
+	if s.pod == nil {
+		return s.doubt == ""
+	}
 	if s.pod.pod == nil || !s.delete(ctx) {
 		gone := s.pod.pod == nil
+		if gone {
+			s.left.set("")
+		}
 		s.forget()
 		return gone
 	}
@@ -95,6 +119,31 @@ func (s *Step) remove() bool {
 	s.left.set("")
 	s.forget()
 	return true
+}
+
+// find looks for the Pod whose creation was not answered. It may be ours, and nobody else
+// would remove it soon.
+func (s *Step) find(ctx context.Context) {
+	for {
+		pod, err := s.Cluster.GetPod(ctx, s.doubt)
+		switch {
+		case err == nil && pod.Annotations[wellknown.AnnotationSession] == podspec.Session(s.session):
+			s.follow(pod)
+			return
+		case err == nil, apierrors.IsNotFound(err):
+			s.doubt = ""
+			s.left.set("")
+			return
+		}
+		timer := s.Clock.NewTimer(removePause)
+		select {
+		case <-timer.C():
+		case <-ctx.Done():
+			timer.Stop()
+			s.left.set("Pod " + s.doubt + " may have been made; Kubernetes does not say: " + err.Error())
+			return
+		}
+	}
 }
 
 // delete asks for the Pod's deletion until Kubernetes has taken it. A Pod that is gone

@@ -68,7 +68,7 @@ var ports = []struct {
 	faults map[string]fault
 }{
 	{"Facts", slurmFaults}, {"Requeue", slurmFaults}, {"Update", slurmFaults}, {"CompleteOutOfMemory", slurmFaults},
-	{"EnsurePodinit", apiFaults}, {"CreatePod", apiFaults}, {"GetPod", apiFaults}, {"DeletePod", without(apiFaults, "not found", "conflict")},
+	{"EnsurePodinit", apiFaults}, {"CreatePod", apiFaults}, {"GetPod", without(apiFaults, "not found")}, {"DeletePod", without(apiFaults, "not found", "conflict")},
 	{"Follow", apiFaults}, {"Events", apiFaults}, {"Shapes", apiFaults}, {"Pump", apiFaults},
 	{"Run", streamFaults}, {"Connected", streamFaults}, {"Start", streamFaults}, {"Exits", streamFaults}, {"Detach", streamFaults},
 }
@@ -78,7 +78,9 @@ var lives = map[string]func(w *world){
 	"good":          func(*world) {},
 	"predecessor":   func(w *world) { w.predecessor() },
 	"out of memory": func(w *world) { w.tasks.exit = stream.Exit{Status: 9, OOMKills: 1} },
-	"full":          func(w *world) { w.cluster.script = func(int) []event { return []event{{time.Millisecond, unschedulable(full)}} } },
+	"full": func(w *world) {
+		w.cluster.script = func(int) []event { return []event{{time.Millisecond, unschedulable(full)}} }
+	},
 	"full, --no-requeue": func(w *world) {
 		w.slurm.noRequeue()
 		w.cluster.script = func(int) []event { return []event{{time.Millisecond, unschedulable(full)}} }

@@ -103,15 +103,27 @@ func (s *Step) overQuota(err error) *outcome { return returned(report.NoRoom(err
 // create makes the Pod and follows it. A Pod of an earlier incarnation must have ended first.
 func (s *Step) create(pod *corev1.Pod, limit time.Time) *outcome {
 	pause := retryPause
+	freed := false
 	for {
 		made, err := s.Cluster.CreatePod(s.ctx, pod)
-		if podstatus.ClassifyError(err) == podstatus.ClassExists && err != nil {
+		switch podstatus.ClassifyError(err) {
+		case podstatus.ClassRetry:
+			s.doubt = pod.Name
+			s.left.set("Pod " + pod.Name + " may have been made")
+		case podstatus.ClassExists:
+			taken := err
 			made, err = s.adopt(pod)
 			if made == nil && err == nil {
+				s.doubt = "" // what has the name is not ours
+				s.left.set("")
 				if verdict := s.endPredecessor(pod, limit); verdict != nil {
 					return verdict
 				}
-				continue
+				if !freed {
+					freed = true
+					continue
+				}
+				err = taken // again: slower
 			}
 		}
 		if err == nil {

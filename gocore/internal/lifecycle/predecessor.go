@@ -35,13 +35,18 @@ func (s *Step) adopt(pod *corev1.Pod) (*corev1.Pod, error) {
 	case old.Annotations[wellknown.AnnotationSession] == pod.Annotations[wellknown.AnnotationSession]:
 		return old, nil
 	}
+	return nil, foreign(old, pod)
+}
+
+// foreign is an error for a Pod that no incarnation of the job has made.
+func foreign(old, pod *corev1.Pod) error {
 	for _, label := range []string{wellknown.LabelApp, wellknown.LabelJobID, wellknown.LabelCluster} {
 		if old.Labels[label] != pod.Labels[label] {
-			return nil, podstatus.Foreign(fmt.Errorf("a Pod %q is there that is not this job's (label %s is %q, not %q)",
+			return podstatus.Foreign(fmt.Errorf("a Pod %q is there that is not this job's (label %s is %q, not %q)",
 				pod.Name, label, old.Labels[label], pod.Labels[label]))
 		}
 	}
-	return nil, nil
+	return nil
 }
 
 // endPredecessor waits until the Pod of an earlier incarnation is known to have ended:
@@ -81,6 +86,9 @@ func (s *Step) endPredecessor(pod *corev1.Pod, limit time.Time) *outcome {
 // retire asks for the old Pod's end. Past the fence it gives the new one another name:
 // an object whose node does not answer is never deleted by force.
 func (s *Step) retire(old, pod *corev1.Pod) error {
+	if err := foreign(old, pod); err != nil { // it took the name meanwhile
+		return err
+	}
 	if old.DeletionTimestamp == nil {
 		return s.Cluster.DeletePod(s.ctx, old.Name, old.UID, 1)
 	}

@@ -83,7 +83,7 @@ func (s *Step) cancels(signal stream.Signal) bool {
 	if syscall.Signal(signal.Number) != syscall.SIGTERM {
 		return false
 	}
-	facts, err := s.Slurm.Facts(s.Job.ID)
+	facts, err := s.Slurm.Facts(s.id)
 	if err != nil {
 		s.Log.WithError(err).Info("TERM before the start, and Slurm does not say why: the step ends")
 		return true

@@ -59,11 +59,13 @@ type Step struct {
 	done chan struct{}
 	ctx  context.Context
 
+	id         uint32 // Job's, for goroutines that must not read Job while facts are merged into it
 	session    uint64
 	launches   []stream.Launch
 	facts      chan error // one answer: Slurm's facts are merged
 	record     job.Record
 	pod        *followed // nil before one was created, and after it is known to be gone
+	doubt      string    // name of a Pod whose creation was not answered: it may be there
 	connected  Session   // nil before the container runs
 	running    *running  // its goroutine
 	started    atomic.Bool
@@ -75,7 +77,7 @@ type Step struct {
 // New makes a Step that waits for Run.
 func New(config Config) *Step {
 	ctx, stop := context.WithCancelCause(context.Background())
-	return &Step{Config: config, ctx: ctx, stop: stop, done: make(chan struct{}), handedOver: make(chan struct{}), session: config.SessionID()}
+	return &Step{Config: config, ctx: ctx, stop: stop, done: make(chan struct{}), handedOver: make(chan struct{}), id: config.Job.ID, session: config.SessionID()}
 }
 
 // Run lives the step's life and returns when everything is cleaned up, or cannot be.
@@ -112,13 +114,14 @@ func (s *Step) Finish(ctx context.Context) string {
 	return s.left.text()
 }
 
-// greet waits for every relay's hello. False: none came, since the tasks were never
-// run; then nothing was made and nothing is to be told.
+// greet waits for every relay's hello. False: one did not come, since the tasks were
+// never run; then nothing was made and nothing is to be told.
 func (s *Step) greet() bool {
 	for _, relay := range s.Relays {
 		launch, err := relay.Hello(s.ctx)
 		if err != nil {
 			s.Log.WithError(err).Info("no hello from the relay; nothing was started")
+			s.exit(nil) // those that are there shall not wait
 			return false
 		}
 		s.launches = append(s.launches, launch)
@@ -182,9 +185,10 @@ func (s *Step) wait(d time.Duration) bool {
 
 // followed is a Pod that is being followed.
 type followed struct {
-	pod    *corev1.Pod      // the newest state, nil: gone; owned by the goroutine of Run
-	last   *corev1.Pod      // the newest that was not nil
-	states chan *corev1.Pod // newest state only; nil Pod: gone
+	pod    *corev1.Pod                // the newest state, nil: gone; owned by the goroutine of Run
+	last   *corev1.Pod                // the newest that was not nil
+	states chan *corev1.Pod           // newest state only; nil Pod: gone
+	newest atomic.Pointer[corev1.Pod] // that was put and not nil: states may have lost it to the nil
 	cancel context.CancelFunc
 	done   chan struct{}
 }

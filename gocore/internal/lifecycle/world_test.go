@@ -20,7 +20,6 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/job"
-	"github.com/slurm-k8s/slurm-k8s/gocore/internal/podstatus"
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/site"
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/stream"
 )
@@ -49,7 +48,8 @@ type world struct {
 	slurm   *fakeSlurm
 	relays  []*fakeRelay
 	step    *Step
-	tasks   tasks // what the tasks in the Pod do
+	tasks   tasks  // what the tasks in the Pod do
+	fault   string // of the configuration
 	log     bytes.Buffer
 
 	mu         sync.Mutex
@@ -57,7 +57,8 @@ type world struct {
 	faults     map[string][]fault
 	hooks      map[string]func()
 	calls      []string
-	broken     []string // rules
+	first      map[string]time.Duration // when each was called first
+	broken     []string                 // rules
 	sessions   []*fakeSession
 	starts     int
 	signals    []uint32 // that podinit got
@@ -65,8 +66,9 @@ type world struct {
 	left       string        // what Finish said
 	ran        time.Duration // Run's whole time
 	exited     time.Duration // until the last relay had its Exit
-	killed     bool          // the step was killed at stepLimit
+	cut        bool          // the process ended before Run did
 	randomness float64
+	timed      []func() // what begins with the life
 }
 
 // tasks is what the tasks do once they are started.
@@ -88,7 +90,7 @@ type fault struct {
 
 func newWorld() *world {
 	w := &world{
-		site: site.Default(), faults: map[string][]fault{}, hooks: map[string]func(){}, over: make(chan struct{}),
+		site: site.Default(), faults: map[string][]fault{}, hooks: map[string]func(){}, first: map[string]time.Duration{}, over: make(chan struct{}),
 		tasks: tasks{take: 2 * time.Second}, randomness: 1, began: time.Now(),
 	}
 	w.cluster = newFakeCluster(w)
@@ -102,18 +104,25 @@ func (w *world) addRelay() {
 }
 
 // fail makes the next calls of a port fail, in this order.
-func (w *world) fail(call string, faults ...fault) { w.faults[call] = append(w.faults[call], faults...) }
+func (w *world) fail(call string, faults ...fault) {
+	w.faults[call] = append(w.faults[call], faults...)
+}
 
 // at does something when a port is called for the first time, before the call is.
 func (w *world) at(call string, do func()) { w.hooks[call] = do }
 
 // after does something when so much time has passed since the beginning.
-func (w *world) after(d time.Duration, do func()) { time.AfterFunc(d, do) }
+func (w *world) after(d time.Duration, do func()) {
+	w.timed = append(w.timed, func() { time.AfterFunc(d, do) })
+}
 
 // call is one call of a port.
 func (w *world) call(ctx context.Context, name string, do func() error) error {
 	w.mu.Lock()
 	w.calls = append(w.calls, name)
+	if _, called := w.first[name]; !called {
+		w.first[name] = time.Since(w.began)
+	}
 	hook := w.hooks[name]
 	delete(w.hooks, name)
 	var f fault
@@ -207,7 +216,7 @@ func (w *world) make() {
 			ID: testJob, Step: "batch", Cluster: "lab", Node: "n1", UID: 1000, GID: 1000, User: "alice", CPUs: 1, Nodes: 1,
 			Tasks: len(w.relays), Requeue: true, Options: job.Options{Image: "registry.lab/tiny:1"},
 		},
-		Site: w.site, Podinit: []byte("podinit"), Cluster: w.cluster, Slurm: w.slurm,
+		Fault: w.fault, Site: w.site, Podinit: []byte("podinit"), Cluster: w.cluster, Slurm: w.slurm,
 		NewSession: w.newSession, SessionID: func() uint64 { return testSession },
 		Random: func() float64 { return w.randomness }, Clock: clock.RealClock{}, Log: log,
 	}
@@ -228,6 +237,9 @@ func (f stamped) Format(e *logrus.Entry) ([]byte, error) {
 func (w *world) live() {
 	w.make()
 	w.began = time.Now()
+	for _, begin := range w.timed {
+		begin()
+	}
 	ran := make(chan struct{})
 	go func() {
 		defer close(ran)
@@ -244,7 +256,6 @@ func (w *world) live() {
 	select {
 	case <-gone:
 	case <-time.After(stepLimit):
-		w.killed = true
 		w.kill()
 		<-gone
 	}
@@ -272,6 +283,7 @@ func (w *world) finish() {
 	select {
 	case <-w.step.done:
 	default:
+		w.cut = true
 		if left == "" && w.cluster.own() != "" {
 			w.breaks("Finish says that nothing is left, but Run is not done")
 		}
@@ -458,7 +470,11 @@ func newFakeSlurm(w *world) *fakeSlurm {
 	return &fakeSlurm{w: w, state: "RUNNING", requeue: true, asked: true}
 }
 
-func (s *fakeSlurm) noRequeue() { s.requeue, s.asked = false, false }
+func (s *fakeSlurm) noRequeue() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.requeue, s.asked = false, false
+}
 
 func (s *fakeSlurm) set(state string) {
 	s.mu.Lock()
@@ -583,7 +599,7 @@ func (s *fakeSlurm) check() {
 	if requeues > 1 {
 		s.w.breaks("requeued %d times", requeues)
 	}
-	if requeue != asked && !s.w.updateFailed() {
+	if requeue != asked && !s.w.updateFailed() && !s.w.cut {
 		s.w.breaks("the job's requeue flag was left changed")
 	}
 }
@@ -663,7 +679,7 @@ func (s *fakeSession) Run(ctx context.Context) error {
 	for _, relay := range s.w.relays {
 		readers.Go(func() { s.read(reading, relay) })
 	}
-	for ctx.Err() == nil {
+	for pause := 100 * time.Millisecond; ctx.Err() == nil; pause = min(2*pause, 5*time.Second) {
 		s.mu.Lock()
 		detach := s.detach
 		s.mu.Unlock()
@@ -673,9 +689,10 @@ func (s *fakeSession) Run(ctx context.Context) error {
 		pump, err := s.dial(ctx)
 		if err == nil {
 			s.connected(ctx, pump.(*fakePump))
+			pause = 100 * time.Millisecond
 		}
 		select {
-		case <-time.After(100 * time.Millisecond):
+		case <-time.After(pause):
 		case <-ctx.Done():
 		}
 	}
@@ -812,6 +829,3 @@ type fakePump struct {
 }
 
 func (p *fakePump) Close() error { return nil }
-
-// ended tells what podstatus.Ended does, for the models.
-var endedPod = podstatus.Ended

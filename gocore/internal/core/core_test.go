@@ -1,0 +1,441 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package core
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+	"k8s.io/client-go/rest"
+
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/job"
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/kube"
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/podstatus"
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/site"
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/stream"
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/wellknown"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// fakeHost is a slurmstepd, whose job is running.
+type fakeHost struct {
+	mu      sync.Mutex
+	lines   []string
+	updates []string
+}
+
+func (h *fakeHost) Facts(uint32) ([]string, error) { return []string{"state=RUNNING"}, nil }
+func (h *fakeHost) Requeue(uint32) error           { return errors.New("not expected") }
+func (h *fakeHost) CompleteOutOfMemory(uint32) error {
+	return errors.New("not expected")
+}
+func (h *fakeHost) Final(error) bool     { return true }
+func (h *fakeHost) NoRequeue(error) bool { return false }
+
+func (h *fakeHost) Update(_ uint32, fields []string) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.updates = append(h.updates, fields...)
+	return nil
+}
+
+func (h *fakeHost) Log(level int, line string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.lines = append(h.lines, fmt.Sprint(level, " ", line))
+}
+
+func (h *fakeHost) log() string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return strings.Join(h.lines, "\n")
+}
+
+// relay is a relay's end of its socket; the other is the core's descriptor.
+func relay(t *testing.T) (net.Conn, int) {
+	t.Helper()
+	pair, err := syscall.Socketpair(syscall.AF_UNIX, syscall.SOCK_STREAM|syscall.SOCK_CLOEXEC, 0)
+	require.NoError(t, err)
+	file := os.NewFile(uintptr(pair[0]), "relay")
+	conn, err := net.FileConn(file)
+	require.NoError(t, err)
+	file.Close()
+	t.Cleanup(func() { conn.Close() })
+	require.NoError(t, conn.SetDeadline(time.Now().Add(10*time.Second)))
+	return conn, pair[1]
+}
+
+func hello(t *testing.T, conn net.Conn) {
+	t.Helper()
+	records, err := stream.EncodeStart([]stream.Launch{{Argv: []string{"/bin/true"}}})
+	require.NoError(t, err)
+	require.NoError(t, stream.NewWriter(conn, 0).Write(stream.Frame{Type: stream.TypeHello, Payload: records}))
+}
+
+// told reads what a relay is told up to its EXIT: the notices, and the wait status.
+func told(t *testing.T, conn net.Conn) (notices string, status uint32) {
+	t.Helper()
+	reader := stream.NewReader(conn, 0)
+	defer reader.Release()
+	for {
+		f, err := reader.Next()
+		require.NoError(t, err)
+		switch f.Type {
+		case stream.TypeData:
+			notices += string(f.Payload)
+		case stream.TypeExit:
+			return notices, uint32(f.Payload[0])<<24 | uint32(f.Payload[1])<<16 | uint32(f.Payload[2])<<8 | uint32(f.Payload[3])
+		}
+	}
+}
+
+// TestFaultIsToldToTheRelay: a node that is not set up fails the job with a line in its
+// output, and nothing else; the handle is good all the same.
+func TestFaultIsToldToTheRelay(t *testing.T) {
+	directory := t.TempDir()
+	request := func(config string) []string {
+		return []string{"config=" + config, "libexec=" + directory, "job_id=7", "step_id=batch", "uid=1000", "gid=1000", "node=n1", "option.image=tiny"}
+	}
+	file := func(name, text string, mode os.FileMode) string {
+		path := filepath.Join(directory, name)
+		require.NoError(t, os.WriteFile(path, []byte(text), mode))
+		return path
+	}
+	for name, test := range map[string]struct {
+		request []string
+		words   string
+	}{
+		"no file":           {request(directory + "/absent.yaml"), "absent.yaml"},
+		"a key that is not": {request(file("typo.yaml", "namespaze: slurm\n", 0o600)), "typo.yaml"},
+		"anybody's":         {request(file("open.yaml", "namespace: slurm\n", 0o600)), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			conn, fd := relay(t)
+			host := &fakeHost{}
+			handle, err := Start(host, test.request, []int{fd})
+			require.NoError(t, err)
+			assert.Positive(t, handle)
+			hello(t, conn)
+			notices, status := told(t, conn)
+			assert.Contains(t, notices, "slurm-k8s: this node is not set up to run jobs in Pods; tell the administrator")
+			assert.Contains(t, notices, test.words)
+			assert.Equal(t, 1, strings.Count(notices, "\n"))
+			assert.EqualValues(t, 1<<8, status)
+			conn.Close()
+			assert.Empty(t, Finish(handle, 10*time.Second))
+			assert.Empty(t, Finish(handle, 10*time.Second), "the handle is gone")
+			require.Len(t, host.updates, 1)
+			record, _ := job.ParseAdminComment(strings.TrimPrefix(host.updates[0], "admin_comment="))
+			assert.Contains(t, record.Reason, "this node is not set up")
+			assert.Contains(t, host.log(), "job 7: ")
+		})
+	}
+}
+
+func TestHandles(t *testing.T) {
+	assert.Empty(t, Finish(4711, time.Second), "one that never was")
+	request := []string{"job_id=7", "config=/nowhere"}
+	var handles []int
+	var conns []net.Conn
+	for range 3 {
+		conn, fd := relay(t)
+		handle, err := Start(&fakeHost{}, request, []int{fd})
+		require.NoError(t, err)
+		assert.NotContains(t, handles, handle)
+		handles, conns = append(handles, handle), append(conns, conn)
+	}
+	// The tasks were never run: no relay ever says hello.
+	for i, handle := range handles {
+		conns[i].Close()
+		assert.Empty(t, Finish(handle, 10*time.Second))
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	assert.Empty(t, steps)
+}
+
+// TestFinishBeforeHello: slurmstepd may give up before its tasks were forked.
+func TestFinishBeforeHello(t *testing.T) {
+	conn, fd := relay(t)
+	handle, err := Start(&fakeHost{}, []string{"job_id=7", "config=/nowhere"}, []int{fd})
+	require.NoError(t, err)
+	assert.Empty(t, Finish(handle, 10*time.Second))
+	conn.Close()
+}
+
+// TestBadSocket: where Start fails the sockets stay the host's.
+func TestBadSocket(t *testing.T) {
+	conn, fd := relay(t)
+	handle, err := Start(&fakeHost{}, nil, []int{fd, 1 << 20})
+	require.ErrorContains(t, err, "socket of relay 1")
+	assert.Zero(t, handle)
+	_, err = syscall.Write(fd, []byte("x"))
+	require.NoError(t, err, "it is still open")
+	_, err = conn.Read(make([]byte, 1))
+	require.NoError(t, err)
+	require.NoError(t, syscall.Close(fd))
+}
+
+// TestNothingGoesToStderr: slurmstepd's stderr is the job's output, and client-go reports
+// what it cannot return.
+func TestNothingGoesToStderr(t *testing.T) {
+	file, err := os.Create(filepath.Join(t.TempDir(), "stderr"))
+	require.NoError(t, err)
+	defer file.Close()
+	stderr := os.Stderr
+	os.Stderr = file
+	defer func() { os.Stderr = stderr }()
+	host := &fakeHost{}
+	log := newLogger(host)
+	utilruntime.HandleError(errors.New("of client-go's"))
+	utilruntime.HandleErrorWithContext(context.Background(), errors.New("of client-go's"), "said so")
+	log.WithField("job", 7).WithError(errors.New("two\nlines")).Error("ours")
+	log.Debug("more")
+	text, err := os.ReadFile(file.Name())
+	require.NoError(t, err)
+	assert.Empty(t, string(text))
+	assert.Equal(t, []string{"0 job 7: ours: two lines", "2 more"}, host.lines)
+}
+
+func TestSessionID(t *testing.T) {
+	seen := map[uint64]bool{}
+	for range 100 {
+		id := sessionID()
+		assert.NotZero(t, id)
+		seen[id] = true
+	}
+	assert.Len(t, seen, 100)
+}
+
+func TestReadPodinit(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("the file must be root's")
+	}
+	directory := t.TempDir()
+	path := filepath.Join(directory, "podinit")
+	_, err := readPodinit(directory)
+	require.ErrorIs(t, err, os.ErrNotExist)
+	for _, test := range []struct {
+		size int
+		mode os.FileMode
+		good bool
+	}{{1, 0o755, true}, {podinitMax, 0o755, true}, {0, 0o755, false}, {podinitMax + 1, 0o755, false}, {1, 0o777, false}, {1, 0o775, false}} {
+		require.NoError(t, os.WriteFile(path, make([]byte, test.size), 0o755))
+		require.NoError(t, os.Chmod(path, test.mode))
+		program, err := readPodinit(directory)
+		assert.Equal(t, test.good, err == nil, "%+v: %v", test, err)
+		if test.good {
+			assert.Len(t, program, test.size)
+		}
+	}
+}
+
+// pods is an API server with Pods by name; what was asked of it is noted.
+type pods struct {
+	mu      sync.Mutex
+	there   map[string]*corev1.Pod
+	deleted []string
+	fail    []int // of the next requests
+}
+
+func (p *pods) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	_, _ = io.Copy(io.Discard, r.Body)
+	name := strings.TrimPrefix(r.URL.Path, "/api/v1/namespaces/slurm/pods/")
+	w.Header().Set("Content-Type", "application/json")
+	pod, code := p.there[name], 0
+	switch {
+	case len(p.fail) > 0:
+		code, p.fail = p.fail[0], p.fail[1:]
+	case pod == nil:
+		code = http.StatusNotFound
+	case r.Method == http.MethodDelete:
+		p.deleted = append(p.deleted, name)
+	}
+	if code == 0 {
+		_ = json.NewEncoder(w).Encode(pod)
+		return
+	}
+	w.WriteHeader(code)
+	reason := map[int]metav1.StatusReason{404: metav1.StatusReasonNotFound, 409: metav1.StatusReasonConflict, 403: metav1.StatusReasonForbidden}[code]
+	_ = json.NewEncoder(w).Encode(metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: "Failure", Code: int32(code), Reason: reason})
+}
+
+// jobPod is job 7's on node n1 of cluster lab, changed.
+func jobPod(changes ...func(*corev1.Pod)) *corev1.Pod {
+	pod := &corev1.Pod{TypeMeta: metav1.TypeMeta{Kind: "Pod", APIVersion: "v1"}, ObjectMeta: metav1.ObjectMeta{
+		Name: "slurm-job-7", Namespace: "slurm", UID: "u",
+		Labels: map[string]string{
+			wellknown.LabelApp: wellknown.AppJob, wellknown.LabelJobID: "7", wellknown.LabelCluster: "lab", wellknown.LabelNode: "n1",
+			wellknown.LabelIncarnation: "4",
+		},
+	}}
+	for _, change := range changes {
+		change(pod)
+	}
+	return pod
+}
+
+func label(key, value string) func(*corev1.Pod) {
+	return func(p *corev1.Pod) { p.Labels[key] = value }
+}
+
+var reapCases = map[string]struct {
+	pod     *corev1.Pod
+	deleted bool
+}{
+	"this node's":             {jobPod(), true},
+	"of another incarnation":  {jobPod(label(wellknown.LabelIncarnation, "0")), true},
+	"another node's":          {jobPod(label(wellknown.LabelNode, "n2")), false},
+	"another Slurm cluster's": {jobPod(label(wellknown.LabelCluster, "other")), false},
+	"another job's":           {jobPod(label(wellknown.LabelJobID, "8")), false},
+	"not a job's":             {jobPod(label(wellknown.LabelApp, "web")), false},
+	"without labels":          {jobPod(func(p *corev1.Pod) { p.Labels = nil }), false},
+	"being deleted already":   {jobPod(func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: time.Unix(1, 0)} }), false},
+	"none":                    {nil, false},
+}
+
+func TestReapPod(t *testing.T) {
+	for name, test := range reapCases {
+		t.Run(name, func(t *testing.T) {
+			server, cluster := podServer(t, test.pod)
+			removed, err := reapPod(t.Context(), cluster, job.Job{ID: 7, Node: "n1", Cluster: "lab"}, site.Default())
+			require.NoError(t, err)
+			assert.Equal(t, test.deleted, removed != "")
+			assert.Len(t, server.deleted, map[bool]int{true: 1}[test.deleted])
+		})
+	}
+	for name, test := range map[string]struct {
+		fail  []int
+		fails bool
+	}{
+		"it went meanwhile":               {[]int{0, 404}, false},
+		"another took its name meanwhile": {[]int{0, 409}, false},
+		"it may not be read":              {[]int{403}, true},
+		"it may not be deleted":           {[]int{0, 403}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server, cluster := podServer(t, jobPod())
+			server.fail = test.fail
+			_, err := reapPod(t.Context(), cluster, job.Job{ID: 7, Node: "n1", Cluster: "lab"}, site.Default())
+			assert.Equal(t, test.fails, err != nil)
+		})
+	}
+}
+
+func podServer(t *testing.T, pod *corev1.Pod) (*pods, *cluster) {
+	t.Helper()
+	p := &pods{there: map[string]*corev1.Pod{}}
+	if pod != nil {
+		p.there[pod.Name] = pod
+	}
+	server := httptest.NewServer(p)
+	t.Cleanup(server.Close)
+	client, err := kube.New(&rest.Config{Host: server.URL, Transport: &http.Transport{DisableKeepAlives: true}})
+	require.NoError(t, err)
+	return p, &cluster{client, "slurm"}
+}
+
+// TestReap goes through root's files, as the epilog does.
+func TestReap(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("the files must be root's")
+	}
+	directory := t.TempDir()
+	kubeconfig := filepath.Join(directory, "kubeconfig")
+	config := filepath.Join(directory, "k8s.yaml")
+	require.NoError(t, os.WriteFile(config, []byte("kubeconfig: "+kubeconfig+"\n"), 0o644))
+	request := []string{"config=" + config, "job_id=7", "uid=1000", "cluster=lab", "node=n1"}
+	serve := func(t *testing.T, p *pods) *httptest.Server {
+		server := httptest.NewServer(p)
+		t.Cleanup(server.Close)
+		t.Cleanup(http.DefaultTransport.(*http.Transport).CloseIdleConnections)
+		require.NoError(t, os.WriteFile(kubeconfig, []byte(strings.ReplaceAll(`apiVersion: v1
+kind: Config
+clusters: [{name: c, cluster: {server: "SERVER"}}]
+users: [{name: u, user: {}}]
+contexts: [{name: x, context: {cluster: c, user: u}}]
+current-context: x
+`, "SERVER", server.URL)), 0o600))
+		return server
+	}
+	t.Run("removed, and logged", func(t *testing.T) {
+		p := &pods{there: map[string]*corev1.Pod{"slurm-job-7": jobPod()}}
+		serve(t, p)
+		host := &fakeHost{}
+		assert.Empty(t, Reap(host, request, 5*time.Second))
+		assert.Equal(t, []string{"slurm-job-7"}, p.deleted)
+		assert.Contains(t, host.log(), "job 7: epilog: Pod slurm-job-7 was left behind")
+	})
+	t.Run("nothing there, nothing said", func(t *testing.T) {
+		serve(t, &pods{})
+		host := &fakeHost{}
+		assert.Empty(t, Reap(host, request, 5*time.Second))
+		assert.Empty(t, host.log())
+	})
+	t.Run("a fault is tried again", func(t *testing.T) {
+		p := &pods{there: map[string]*corev1.Pod{"slurm-job-7": jobPod()}, fail: []int{http.StatusForbidden}}
+		serve(t, p)
+		assert.Empty(t, Reap(&fakeHost{}, request, 5*time.Second))
+		assert.Equal(t, []string{"slurm-job-7"}, p.deleted)
+	})
+	t.Run("Kubernetes is down: it is named, in time", func(t *testing.T) {
+		serve(t, &pods{}).Close()
+		begun := time.Now()
+		assert.Contains(t, Reap(&fakeHost{}, request, 300*time.Millisecond), "slurm-job-7")
+		assert.Less(t, time.Since(begun), 2*time.Second)
+	})
+	t.Run("a credential that others can read", func(t *testing.T) {
+		serve(t, &pods{})
+		require.NoError(t, os.Chmod(kubeconfig, 0o644))
+		assert.Contains(t, Reap(&fakeHost{}, request, time.Second), "others could read the credential")
+	})
+	t.Run("no configuration", func(t *testing.T) {
+		assert.Contains(t, Reap(&fakeHost{}, []string{"config=" + directory + "/absent"}, time.Second), "absent")
+	})
+	t.Run("no job", func(t *testing.T) {
+		assert.Contains(t, Reap(&fakeHost{}, []string{"config=" + config, "job_id=x"}, time.Second), "is no job")
+	})
+}
+
+// TestChangedPodinitIsFinal: no retry mends it, so it must not be retried.
+func TestChangedPodinitIsFinal(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(corev1.ConfigMap{TypeMeta: metav1.TypeMeta{Kind: "ConfigMap", APIVersion: "v1"}})
+	}))
+	defer server.Close()
+	client, err := kube.New(&rest.Config{Host: server.URL, Transport: &http.Transport{DisableKeepAlives: true}})
+	require.NoError(t, err)
+	_, err = (&cluster{client, "slurm"}).EnsurePodinit(t.Context(), []byte("podinit"))
+	assert.Equal(t, podstatus.ClassFinal, podstatus.ClassifyError(err))
+}
+
+func TestRequest(t *testing.T) {
+	r := request{"a=1", "b=2=3", "a=4", "c", ""}
+	assert.Equal(t, "1", r.get("a"))
+	assert.Equal(t, "2=3", r.get("b"))
+	assert.Empty(t, r.get("c"))
+	assert.Empty(t, r.get("d"))
+}
