@@ -8,6 +8,7 @@
 
 EXPORT int k8s_core_abi(void)
 {
+	coreReady();
 	return K8S_CORE_ABI;
 }
 

@@ -28,6 +28,9 @@ func init() {
 	runtime.GOMAXPROCS(2)
 }
 
+//export coreReady
+func coreReady() {} // cgo lets no call through before Go has begun
+
 //export coreValidate
 func coreValidate(host *C.struct_k8s_host, request *C.struct_k8s_request, text *C.char, capacity C.size_t) (status C.int) {
 	defer recovered(text, capacity, &status, 0)

@@ -64,7 +64,8 @@ struct k8s_request {
 	const char *const *fields;
 };
 
-/* K8S_CORE_ABI of the library. The host refuses another number. */
+/* K8S_CORE_ABI of the library. The host refuses another number. It returns once Go has
+ * begun: what that did to the process (RLIMIT_NOFILE) can be undone from then on. */
 int k8s_core_abi(void);
 
 /* Checks a submission, as the user. Within 3 s.

@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #ifndef FAKE_ABI
 #define FAKE_ABI K8S_CORE_ABI
@@ -26,6 +27,12 @@ static void keep(const struct k8s_host *host, const struct k8s_request *request,
 
 int k8s_core_abi(void)
 {
+	struct rlimit files;
+
+	/* As Go does to its whole process. */
+	getrlimit(RLIMIT_NOFILE, &files);
+	files.rlim_cur = files.rlim_max - 1;
+	setrlimit(RLIMIT_NOFILE, &files);
 	return FAKE_ABI;
 }
 

@@ -392,7 +392,26 @@ static void test_limits(void **state)
 	limited(RLIMIT_AS, (rlim_t)1 << 33, "");
 	limited(RLIMIT_DATA, 1 << 20, "I k8s: checks skipped: the limit on data");
 	limited(RLIMIT_NPROC, 100, "I k8s: checks skipped: the limit on processes");
-	limited(RLIMIT_NOFILE, 1024, "");
+}
+
+static void test_open_files_as_before(void **state)
+{
+	struct rlimit before, lowered, after;
+
+	(void)state;
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	lowered = before;
+	lowered.rlim_cur = 200;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &lowered), 0);
+	begin("ok");
+	script("#!/bin/sh\n");
+	fake_option("k8s-image", "a:1", 0);
+	assert_int_equal(submit(), 0);
+	assert_int_equal(host.dlopens, 1);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &after), 0);
+	assert_int_equal(after.rlim_cur, 200);
+	assert_int_equal(after.rlim_max, before.rlim_max);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
 }
 
 static void test_enough_threads(void **state)
@@ -418,7 +437,7 @@ int main(void)
 		T(test_bad_plugstack),	    T(test_workdir_alone),	       T(test_heterogeneous), T(test_heterogeneous_typed),
 		T(test_legacy),		    T(test_legacy_loses_to_option),    T(test_legacy_off),    T(test_salloc),
 		T(test_srun),		    T(test_srun_inherits),	       T(test_slurmd_does_nothing), T(test_limits),
-		T(test_enough_threads),
+		T(test_enough_threads),	    T(test_open_files_as_before),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

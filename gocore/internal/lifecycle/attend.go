@@ -17,8 +17,6 @@ import (
 )
 
 const (
-	// lastWords is what the stream gets to deliver after Kubernetes says that the container ended.
-	lastWords = 5 * time.Second
 	// killLimit is what podinit gets to report the end of tasks it killed.
 	killLimit = 5 * time.Second
 	// settleLimit is what Kubernetes gets to say that an end was its doing: two of kubelet's
@@ -74,17 +72,15 @@ func (s *Step) whileThere(ctx context.Context, call func(context.Context) error)
 		}()
 		answer <- call(ctx)
 	}()
-	var over <-chan time.Time
+	bound := patience{clock: s.Clock}
 	for {
 		select {
 		case err := <-answer:
 			return err
 		case pod := <-s.pod.states:
 			s.pod.saw(pod)
-			if over == nil && podstatus.Over(pod) {
-				over = s.Clock.After(lastWords)
-			}
-		case <-over:
+			bound.saw(pod)
+		case <-bound.over:
 			cancel(errOver)
 		}
 	}
@@ -121,7 +117,7 @@ func (s *Step) attend() outcome {
 		exits, err := s.connected.Exits(ctx)
 		answers <- answer{exits, err}
 	}()
-	var over <-chan time.Time // the stream's last chance, once the Pod has ended
+	bound := patience{clock: s.Clock}
 	interrupted := s.ctx.Done()
 	killed := false
 	for {
@@ -137,10 +133,8 @@ func (s *Step) attend() outcome {
 			return s.judge(a.exits)
 		case pod := <-s.pod.states:
 			s.pod.saw(pod)
-			if over == nil && podstatus.Over(pod) {
-				over = s.Clock.After(lastWords)
-			}
-		case <-over:
+			bound.saw(pod)
+		case <-bound.over:
 			if killed {
 				return outcome{kind: abandoned, cause: context.Cause(s.ctx)}
 			}
@@ -149,7 +143,7 @@ func (s *Step) attend() outcome {
 			// Nothing may survive: KILL is what Slurm's own KILL would have been.
 			interrupted, killed = nil, true
 			s.connected.Signal(stream.TaskAll, stream.Signal{Number: uint32(syscall.SIGKILL), Flags: stream.FlagEvery})
-			over = s.Clock.After(killLimit)
+			bound.within(killLimit)
 		}
 	}
 }

@@ -121,7 +121,9 @@ func disruption(reason string) func(*corev1.Pod) {
 func goes(p *corev1.Pod) { p.Name = "" }
 
 // deleted is somebody's ordinary deletion.
-func deleted(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: time.Now()} }
+func deleted(p *corev1.Pod) {
+	p.DeletionTimestamp, p.DeletionGracePeriodSeconds = &metav1.Time{Time: time.Now()}, new(int64(30))
+}
 
 const (
 	full   = "0/2 nodes are available: 2 Insufficient cpu. preemption: 0/2 nodes are available: 2 No preemption victims found for incoming pod."

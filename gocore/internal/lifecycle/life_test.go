@@ -129,7 +129,9 @@ func TestDisruption(t *testing.T) {
 	t.Run("a node that is lost", func(t *testing.T) {
 		bubble(t, func(w *world) { lives["lost node"](w) }, func(t *testing.T, w *world) {
 			assert.Equal(t, 1, w.slurm.requeued())
-			assert.Greater(t, w.exited, 5*time.Minute, "until then it may still run")
+			assert.Contains(t, w.slurm.record().Reason, "evicted from a Kubernetes node that is lost")
+			assert.Greater(t, w.exited, time.Minute, "its kubelet may only be slow")
+			assert.Less(t, w.exited, 2*time.Minute, "the next incarnation waits for the fence, not this one")
 		})
 	})
 }
