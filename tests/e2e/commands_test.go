@@ -255,9 +255,18 @@ func cmdDaemon(ts *testscript.TestScript, neg bool, args []string) {
 		}) || err != nil {
 			ts.Fatalf("%v", err)
 		}
+		w.stopped = slices.DeleteFunc(w.stopped, func(name string) bool { return slices.Contains(names, name) })
 	default:
 		ts.Fatalf("usage: daemon stop|kill|start|restart NAME...")
 	}
+}
+
+func cmdNode2(ts *testscript.TestScript, neg bool, args []string) {
+	need(ts, len(args) == 1 && !neg && (args[0] == "up" || args[0] == "down"), "node2 up|down")
+	w := worldOf(ts)
+	w.secondNode = true // until it is known to have gone
+	ts.Check(secondNode(args[0] == "up"))
+	w.secondNode = args[0] == "up"
 }
 
 // quiet is how long a file must not grow to be called still.

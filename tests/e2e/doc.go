@@ -29,6 +29,7 @@
 //	tarpit VARIABLE                    a listener that never answers; its HOST:PORT
 //	kubectl ARGS...                    as the administrator, in the namespace of the jobs
 //	daemon stop|kill|start|restart NAME...   daemons of the cluster; what was stopped is started at the end
+//	node2 up|down                      a second Kubernetes node, which alone takes new Pods while it is up
 //	unqueued                           no job of this script is in the queue
 //	nodes-fine                         no node drained or down, no job held, no Pod of this script's jobs left
 //

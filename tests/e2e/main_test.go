@@ -108,6 +108,7 @@ var commands = map[string]func(*testscript.TestScript, bool, []string){
 	"await":      cmdAwait,
 	"kubectl":    cmdKubectl,
 	"daemon":     cmdDaemon,
+	"node2":      cmdNode2,
 	"say":        cmdSay,
 	"still":      cmdStill,
 	"grows":      cmdGrows,

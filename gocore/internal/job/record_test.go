@@ -86,6 +86,8 @@ func TestBackoff(t *testing.T) {
 		assert.Equal(t, want*8/10, Backoff(gated, r, 0), gated)
 	}
 	assert.Equal(t, 9*time.Second, Backoff(0, r, 0.5))
+	r.Backoff.Duration, r.Jitter = 3*time.Second, 0.5
+	assert.Equal(t, 3*time.Second, Backoff(0, r, 0), "slurmd would refuse the job")
 	g := site.Default().Gate
 	for gated, want := range map[uint32]time.Duration{0: 30 * time.Second, 1: time.Minute, 4: 8 * time.Minute, 5: 10 * time.Minute, math.MaxUint32: 10 * time.Minute} {
 		assert.Equal(t, want, GateWait(gated, g), gated)

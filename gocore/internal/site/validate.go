@@ -87,7 +87,7 @@ func (c *Config) validateTimes(f *faults) {
 	f.between("gate.wait", c.Gate.Wait, 0, maxAny)
 	f.between("gate.wait_max", c.Gate.WaitMax, c.Gate.Wait.Duration, maxAny)
 	f.between("gate.grace", c.Gate.Grace, minGrace, 5*time.Minute)
-	f.between("requeue.backoff", c.Requeue.Backoff, time.Second, maxAny)
+	f.between("requeue.backoff", c.Requeue.Backoff, 3*time.Second, maxAny)
 	f.between("requeue.backoff_max", c.Requeue.BackoffMax, c.Requeue.Backoff.Duration, maxAny)
 	if !(c.Requeue.Jitter >= 0 && c.Requeue.Jitter <= 1) { // NaN too
 		f.add("requeue.jitter", "%v, must be from 0 to 1", c.Requeue.Jitter)
