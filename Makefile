@@ -80,7 +80,7 @@ lint-c: ## gcc -fanalyzer and cppcheck.
 
 .PHONY: lint-sh
 lint-sh: ## shellcheck.
-	shellcheck -x $$(git ls-files -co --exclude-standard | xargs -r grep -lE '^#!.*\b(ba)?sh' --)
+	shellcheck -x $$(git ls-files -co --exclude-standard | xargs -r awk 'FNR == 1 && /^#!.*[ \/](ba)?sh/ {print FILENAME} {nextfile}')
 
 ##@ Cluster
 .PHONY: cluster-up

@@ -54,15 +54,15 @@ func (j *Job) Merge(facts []string) error {
 	case f.err != nil:
 		return f.err
 	case uid != j.UID:
-		return fmt.Errorf("Slurm says that job %d is uid %d's, the start request says uid %d", j.ID, uid, j.UID)
+		return fmt.Errorf("job %d is uid %d's, as Slurm says; the start request says uid %d", j.ID, uid, j.UID)
 	case gid != j.GID:
-		return fmt.Errorf("Slurm says that job %d is gid %d's, the start request says gid %d", j.ID, gid, j.GID)
+		return fmt.Errorf("job %d is gid %d's, as Slurm says; the start request says gid %d", j.ID, gid, j.GID)
 	}
 	if err := n.checkIdentity(); err != nil {
 		return err
 	}
 	if n.CPUs == 0 {
-		return errors.New("Slurm does not say how many cpus the job has on this node")
+		return errors.New("no cpus of the job on this node, as Slurm says")
 	}
 	*j = n
 	return nil

@@ -125,7 +125,7 @@ func TestMergeRefuses(t *testing.T) {
 	}
 	j, err := FromFields(startVector("cpus=0"))
 	require.NoError(t, err)
-	assert.ErrorContains(t, j.Merge(nil), "does not say how many cpus")
+	assert.ErrorContains(t, j.Merge(nil), "no cpus of the job on this node")
 }
 
 func TestMergeShares(t *testing.T) {

@@ -27,8 +27,6 @@ type outcome struct {
 	reason string // the user's line; "" for an ordinary end
 	memory bool   // the kernel killed for want of memory
 	cause  error  // of abandoned
-	// stuck names the Pod of a previous incarnation that has not ended.
-	stuck string
 }
 
 func failed(reason string) *outcome   { return &outcome{kind: faulty, reason: reason} }

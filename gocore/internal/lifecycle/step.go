@@ -62,7 +62,6 @@ type Step struct {
 	id         uint32 // Job's, for goroutines that must not read Job while facts are merged into it
 	session    uint64
 	launches   []stream.Launch
-	facts      chan error // one answer: Slurm's facts are merged
 	record     job.Record
 	pod        *followed // nil before one was created, and after it is known to be gone
 	doubt      string    // name of a Pod whose creation was not answered: it may be there

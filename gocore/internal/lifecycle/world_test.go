@@ -441,12 +441,16 @@ func (r *fakeRelay) check() {
 	}
 }
 
-// Errors of slurmctld.
-var (
-	errSlurmDown      = errors.New("Unable to contact slurm controller")
-	errSlurmFinal     = errors.New("Invalid job id specified")
-	errSlurmPending   = errors.New("Job is pending execution")
-	errSlurmNoRequeue = errors.New("Requested operation is presently disabled")
+// slurmError is an error in slurmctld's own words.
+type slurmError string
+
+func (e slurmError) Error() string { return string(e) }
+
+const (
+	errSlurmDown      = slurmError("Unable to contact slurm controller")
+	errSlurmFinal     = slurmError("Invalid job id specified")
+	errSlurmPending   = slurmError("Job is pending execution")
+	errSlurmNoRequeue = slurmError("Requested operation is presently disabled")
 )
 
 // fakeSlurm is slurmctld with the one job.

@@ -67,7 +67,7 @@ func (c *conn) serve(ctx context.Context, cancel context.CancelFunc) error {
 	reading, writing := make(chan error, 1), make(chan error, 1)
 	go func() { reading <- guard("the session's reader", c.readLoop) }()
 	go func() { writing <- guard("the session's writer", func() error { return c.writeLoop(ctx) }) }()
-	err, readerEnded, writerEnded := c.watch(ctx, reading, writing)
+	readerEnded, writerEnded, err := c.watch(ctx, reading, writing)
 	cancel()
 	_ = guard("the close of a pump", c.rwc.Close)
 	if !readerEnded {
@@ -80,7 +80,7 @@ func (c *conn) serve(ctx context.Context, cancel context.CancelFunc) error {
 }
 
 // watch waits for the first thing that ends the connection.
-func (c *conn) watch(ctx context.Context, reading, writing chan error) (err error, readerEnded, writerEnded bool) {
+func (c *conn) watch(ctx context.Context, reading, writing chan error) (readerEnded, writerEnded bool, err error) {
 	tick := time.NewTicker(max(c.s.Silence/4, time.Millisecond))
 	defer tick.Stop()
 	detached := c.detached
@@ -88,18 +88,18 @@ func (c *conn) watch(ctx context.Context, reading, writing chan error) (err erro
 	for {
 		select {
 		case err := <-reading:
-			return err, true, false
+			return true, false, err
 		case err := <-writing:
-			return err, false, true
+			return false, true, err
 		case <-detached:
 			detached, patience = nil, time.After(detachPatient)
 		case <-patience:
-			return nil, false, false
+			return false, false, nil
 		case <-ctx.Done():
-			return context.Cause(ctx), false, false
+			return false, false, context.Cause(ctx)
 		case <-tick.C:
 			if silent := time.Since(c.began) - time.Duration(c.heard.Load()); silent > c.s.Silence {
-				return fmt.Errorf("%w for %s", errSilent, silent.Round(time.Second)), false, false
+				return false, false, fmt.Errorf("%w for %s", errSilent, silent.Round(time.Second))
 			}
 		}
 	}

@@ -26,7 +26,6 @@ type relayModel struct {
 	frozen  bool
 	stuck   [3]bool // writes to this file hang: nothing is acknowledged
 	owed    [3]uint64
-	beats   []Frame
 	faults  []error
 	ended   chan struct{}
 }
