@@ -20,10 +20,12 @@ import (
 const module = "github.com/slurm-k8s/slurm-k8s/gocore/internal/"
 
 // The layers of design.md, lowest first: a pure package may import those before it,
-// adapters and lifecycle the pure ones and the stream, and nothing else of ours.
+// adapters and lifecycle the pure ones and the stream, what a command does (useCases)
+// those and the adapters, and nothing else of ours. Only core knows all.
 var (
 	pure     = []string{"wellknown", "site", "option", "job", "podspec", "podstatus", "report"}
-	adapters = []string{"kube", "stream", "slurm", "registry", "results"}
+	adapters = []string{"kube", "stream", "registry"}
+	useCases = []string{"submission", "collector"}
 )
 
 // notPure is what a pure package may not import, by prefix: I/O and processes.
@@ -39,6 +41,8 @@ func mayBeBelow(name string) []string {
 		return append(slices.Clone(pure), "stream")
 	case slices.Contains(adapters, name):
 		return append(slices.Clone(pure), "stream")
+	case slices.Contains(useCases, name):
+		return slices.Concat(pure, adapters)
 	case slices.Contains(pure, name):
 		return pure[:slices.Index(pure, name)]
 	}
