@@ -8,6 +8,8 @@ package main
 // static int host_facts(const struct k8s_host *h, uint32_t id, char *out, size_t n) { return h->job_facts(id, out, n); }
 // static int host_requeue(const struct k8s_host *h, uint32_t id) { return h->requeue(id); }
 // static int host_update(const struct k8s_host *h, uint32_t id, char **f) { return h->update(id, (const char *const *)f); }
+// static int host_end_step(const struct k8s_host *h, uint32_t id, uint32_t step) { return h->end_step(id, step); }
+// static int host_step_facts(const struct k8s_host *h, uint32_t id, uint32_t step, char *out, size_t n) { return h->step_facts(id, step, out, n); }
 // static int host_complete(const struct k8s_host *h, uint32_t id) { return h->complete_out_of_memory(id); }
 import "C"
 
@@ -54,9 +56,23 @@ func answer(call string, code C.int) error {
 
 // Facts implements lifecycle.Slurm.
 func (h *host) Facts(jobID uint32) ([]string, error) {
+	return facts("slurm_load_job", func(out *C.char, capacity C.size_t) C.int {
+		return C.host_facts(&h.table, C.uint32_t(jobID), out, capacity)
+	})
+}
+
+// StepFacts implements lifecycle.Slurm.
+func (h *host) StepFacts(jobID, step uint32) ([]string, error) {
+	return facts("slurm_get_job_steps", func(out *C.char, capacity C.size_t) C.int {
+		return C.host_step_facts(&h.table, C.uint32_t(jobID), C.uint32_t(step), out, capacity)
+	})
+}
+
+// facts gets what ask writes: fields, each NUL-ended, after the last an empty one.
+func facts(call string, ask func(out *C.char, capacity C.size_t) C.int) ([]string, error) {
 	for capacity := factsCapacity; ; capacity = factsCapacityMax {
-		buffer := C.malloc(C.size_t(capacity))
-		code := C.host_facts(&h.table, C.uint32_t(jobID), (*C.char)(buffer), C.size_t(capacity))
+		buffer := C.calloc(1, C.size_t(capacity)) // a row without fields is one NUL
+		code := ask((*C.char)(buffer), C.size_t(capacity))
 		text := ""
 		if code == 0 {
 			text = string(unsafe.Slice((*byte)(buffer), capacity))
@@ -67,9 +83,14 @@ func (h *host) Facts(jobID uint32) ([]string, error) {
 			return strings.Split(strings.Clone(fields), "\x00"), nil
 		}
 		if code > 0 || capacity == factsCapacityMax {
-			return nil, answer("slurm_load_job", code)
+			return nil, answer(call, code)
 		}
 	}
+}
+
+// EndStep implements lifecycle.Slurm.
+func (h *host) EndStep(jobID, step uint32) error {
+	return answer("slurm_kill_job_step", C.host_end_step(&h.table, C.uint32_t(jobID), C.uint32_t(step)))
 }
 
 // Requeue implements lifecycle.Slurm.

@@ -17,7 +17,8 @@
  *    8 u64 session   one number per incarnation and step, chosen by the core at
  *                    random, never 0 on the way to and from podinit; 0 between
  *                    relay and core, whose socketpair names the session already
- *   16 u32 task      task number local to the node, or K8S_TASK_ALL
+ *   16 u32 task      task number local to the node, or K8S_TASK_ALL; 0 between
+ *                    relay and core, whose socketpair is one task's
  *   20 u32 length    bytes of payload, at most K8S_FRAME_PAYLOAD
  *   24 u64 offset    place in the stream of the payload's first byte
  *

@@ -35,7 +35,7 @@ struct k8s_host {
 	 * time_limit (minutes, or "UNLIMITED"), exclusive (0|1), nodes (how
 	 * many), whole_memory (1: --mem=0), array_job_id, array_task_id, gres (this node's part of the
 	 * allocation, as "gpu:2,shard:a:1"), cpus and memory_mb (this node's
-	 * part), admin_comment, state (Slurm's name: "RUNNING", "CANCELLED" ...). */
+	 * part), tres (all that the job has, Slurm's text), admin_comment, state (Slurm's name: "RUNNING", "CANCELLED" ...). */
 	int (*job_facts)(uint32_t job_id, char *out, size_t capacity);
 	/* Puts a batch job back to PENDING; ends this incarnation. */
 	int (*requeue)(uint32_t job_id);
@@ -43,22 +43,30 @@ struct k8s_host {
 	int (*update)(uint32_t job_id, const char *const *fields);
 	/* Ends a running job as OUT_OF_MEMORY. */
 	int (*complete_out_of_memory)(uint32_t job_id);
+	/* Ends a step of a job on all its nodes, as scancel J.S does. */
+	int (*end_step)(uint32_t job_id, uint32_t step_id);
+	/* Asks slurmctld for one step: as job_facts. Keys: tres (allocated to the step in all,
+	 * Slurm's text: "cpu=4,mem=400M,node=2,gres/gpu=2,gres/gpu:a100=2"), overlap (0|1: srun
+	 * --overlap; of the host's own step alone). */
+	int (*step_facts)(uint32_t job_id, uint32_t step_id, char *out, size_t capacity);
 };
 
 /* A request: size-versioned, with a vector of its facts.
  * Of every request: config (path of k8s.yaml), libexec (directory of podinit).
  * validate: option.NAME (as given: option.image, option.workdir), tool
- *   (sbatch), script (absolute path of the job file; absent with stdin=1 or
- *   wrap=TEXT), head (what of a stdin job file could still be read), sbatch.NAME
- *   (Slurm's own options by their long names: sbatch.nodes, sbatch.output,
- *   sbatch.mem ...), directory, uid.
+ *   (sbatch, srun, salloc), sbatch.NAME (the tool's own options by their long
+ *   names: sbatch.nodes, sbatch.output, sbatch.mem ...), directory, uid; of
+ *   sbatch, script (absolute path of the job file; absent with stdin=1 or
+ *   wrap=TEXT), head (what of a stdin job file could still be read).
  * start: option.NAME, legacy (1: the options stood in comment lines),
  *   legacy_script (path from K8S_SCRIPT, where the job file has no command of
  *   its own), job_id, step_id ("batch" or a number), uid, gid, groups (numbers,
  *   comma between), user, home, cluster (Slurm's ClusterName), node
- *   (NodeName), cpus and memory_mb (of this step on this node), nnodes, node_id,
- *   tasks (local), batch_argv0 (path of the batch script on this node).
- * reap: job_id, uid, cluster, node. */
+ *   (NodeName), cpus and memory_mb (of this step on this node), nnodes (of the
+ *   step), node_id (this node's number in the step), tasks (local), batch_argv0
+ *   (path of the batch script on this node).
+ * reap: job_id, uid, cluster, node, batch (1: the batch script's Pod may be there),
+ *   step (STEP.NODE_ID of each other Pod that may be there; repeated). */
 struct k8s_request {
 	size_t size;
 	const char *const *fields;

@@ -9,6 +9,7 @@
 #include "relay.h"
 #include "sink.h"
 #include "source.h"
+#include "terminal.h"
 #include "uplink.h"
 
 static unsigned char buffer[4 * K8S_READER_MIN];
@@ -44,6 +45,7 @@ static int take(const struct k8s_frame *frame)
 	switch (frame->type) {
 	case K8S_FRAME_START:
 		relay.started = true;
+		terminal_raw();
 		return 0;
 	case K8S_FRAME_DATA:
 		return take_data(frame);

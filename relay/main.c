@@ -114,12 +114,13 @@ int main(int argc, char **argv)
 	relay.socket = launch.socket;
 	fcntl(relay.socket, F_SETFL, fcntl(relay.socket, F_GETFL) | O_NONBLOCK);
 	if (relay.terminal)
-		terminal_raw();
+		terminal_wait();
 	sinks_open();
 	downlink_open();
 	run(signals);
 	if (relay.exited)
 		end_as(relay.status);
+	terminal_restore();
 	complain("the connection between Slurm and the Pod was lost");
 	end_alone();
 }

@@ -10,6 +10,7 @@
 
 #include "../include/frames.h"
 #include "line.h"
+#include "terminal.h"
 
 #define NOTICES (64 * 1024)
 
@@ -146,11 +147,37 @@ int sink_take(int stream, uint64_t offset, const unsigned char *bytes, size_t co
 	return append(sink, bytes + known, count - (size_t)known);
 }
 
+/* How many of `bytes` there are up to a newline, that one left out. */
+static size_t line_of(const unsigned char *bytes, size_t count)
+{
+	const unsigned char *end = memchr(bytes, '\n', count);
+
+	return end ? (size_t)(end - bytes) : count;
+}
+
+/* A raw terminal does not return to the line's begin by itself. */
+static void notice_to_terminal(struct sink *sink, const unsigned char *bytes, size_t count)
+{
+	while (count) {
+		size_t line = line_of(bytes, count);
+
+		(void)append(sink, bytes, line);
+		if (line == count)
+			return;
+		(void)append(sink, (const unsigned char *)"\r\n", 2);
+		bytes += line + 1;
+		count -= line + 1;
+	}
+}
+
 void sink_notice(const unsigned char *bytes, size_t count)
 {
 	struct sink *sink = &sinks[K8S_NOTICE];
 
-	if (count <= room(sink))
+	/* Twice: as if all were newlines. */
+	if (terminal_is_raw() && 2 * count <= room(sink))
+		notice_to_terminal(sink, bytes, count);
+	else if (count <= room(sink))
 		(void)append(sink, bytes, count);
 }
 

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "terminal.h"
 
-#include <stdbool.h>
 #include <termios.h>
 #include <unistd.h>
 
 static struct termios before;
-static bool raw;
+static bool changed, raw;
 
-void terminal_raw(void)
+void terminal_wait(void)
 {
 	struct termios mode;
 
@@ -16,12 +15,30 @@ void terminal_raw(void)
 		return;
 	mode = before;
 	cfmakeraw(&mode);
+	mode.c_lflag |= ISIG;
+	mode.c_oflag = before.c_oflag;
+	changed = !tcsetattr(STDIN_FILENO, TCSANOW, &mode);
+}
+
+void terminal_raw(void)
+{
+	struct termios mode;
+
+	if (!changed)
+		return;
+	mode = before;
+	cfmakeraw(&mode);
 	raw = !tcsetattr(STDIN_FILENO, TCSANOW, &mode);
+}
+
+bool terminal_is_raw(void)
+{
+	return raw;
 }
 
 void terminal_restore(void)
 {
-	if (raw)
+	if (changed)
 		tcsetattr(STDIN_FILENO, TCSADRAIN, &before);
-	raw = false;
+	changed = raw = false;
 }

@@ -4,10 +4,19 @@
 #ifndef RELAY_TERMINAL_H
 #define RELAY_TERMINAL_H
 
-/* Sets stdin's terminal to raw. */
+#include <stdbool.h>
+
+/* Until the task runs: nothing is echoed and what is typed waits, but Ctrl-C is still a signal,
+ * and a notice ends its line. */
+void terminal_wait(void);
+
+/* Sets stdin's terminal to raw: from now on all is the task's. */
 void terminal_raw(void);
 
-/* Puts it back as it was. Harmless when it never was raw. */
+/* Whether a newline is no more than that. */
+bool terminal_is_raw(void);
+
+/* Puts it back as it was. Harmless when it never was changed. */
 void terminal_restore(void);
 
 #endif

@@ -58,36 +58,60 @@ static bool is_clean(uint32_t job, struct reaping *reaping)
 	return !error && !left;
 }
 
-void epilog_run(spank_t spank, const struct config *config)
+static void add_step(const char *place, void *fields)
 {
-	struct reaping *reaping;
-	uint32_t job = 0;
+	fields_add(fields, "step", place);
+}
+
+/* What may be left: slurmstepd sets a marker before it starts the core, and removes it when nothing
+ * is left, so that a clean end costs the epilog no Go. The option decides only where no
+ * marker could be set. */
+static void add_remains(struct fields *fields, spank_t spank, const struct config *config, uint32_t job)
+{
+	if (marker_is_set(config->state, node_name(), job, "") ||
+	    (!marker_can_tell(config->state) && options_of_job(spank, OPTION_IMAGE)))
+		fields_add(fields, "batch", "1");
+	marker_each(config->state, node_name(), job, add_step, fields);
+}
+
+/* Takes over `remains`. Returns the request, or NULL: the core cannot be had. */
+static struct reaping *prepare(spank_t spank, const struct config *config, uint32_t job, struct fields *remains)
+{
+	struct reaping *reaping = calloc(1, sizeof(*reaping));
 	uid_t uid = 0;
 
-	if (spank_get_item(spank, S_JOB_ID, &job) != ESPANK_SUCCESS || !job)
-		return;
-	/* slurmstepd sets the marker before the core starts, and removes it when nothing is left: a
-	 * clean end costs the epilog no Go. The option decides only where no marker could be set. */
-	if (!marker_is_set(config->state, node_name(), job) &&
-	    (marker_can_tell(config->state) || !options_of_job(spank, OPTION_IMAGE)))
-		return;
-	reaping = calloc(1, sizeof(*reaping));
-	if (!reaping)
-		return;
-	reaping->core = core_load(config->libexec, reaping->text, sizeof(reaping->text));
-	if (!reaping->core) {
-		say_info("job %u: left to the collector: %s", job, reaping->text);
+	if (reaping)
+		reaping->core = core_load(config->libexec, reaping->text, sizeof(reaping->text));
+	if (!reaping || !reaping->core) {
+		say_info("job %u: left to the collector: %s", job, reaping ? reaping->text : "out of memory");
+		fields_free(remains);
 		free(reaping);
-		return;
+		return NULL;
 	}
 	connect_slurm();
 	host_set_place(node_name(), 0);
+	reaping->fields = *remains;
 	request_common(&reaping->fields, config);
 	fields_format(&reaping->fields, "job_id", "%u", job);
 	if (spank_get_item(spank, S_JOB_UID, &uid) == ESPANK_SUCCESS)
 		fields_format(&reaping->fields, "uid", "%u", (unsigned)uid);
 	fields_add(&reaping->fields, "cluster", node_cluster());
 	fields_add(&reaping->fields, "node", node_name());
-	if (is_clean(job, reaping))
-		marker_remove(config->state, node_name(), job);
+	return reaping;
+}
+
+void epilog_run(spank_t spank, const struct config *config)
+{
+	struct fields remains = { 0 };
+	struct reaping *reaping;
+	uint32_t job = 0;
+
+	if (spank_get_item(spank, S_JOB_ID, &job) != ESPANK_SUCCESS || !job)
+		return;
+	add_remains(&remains, spank, config, job);
+	if (!remains.count)
+		return;
+	reaping = prepare(spank, config, job, &remains);
+	if (reaping && is_clean(job, reaping))
+		marker_remove_all(config->state, node_name(), job);
 }

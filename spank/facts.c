@@ -2,13 +2,12 @@
 /* What slurmctld knows about a job, as the core wants it. */
 #include <errno.h>
 #include <pwd.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "host.h"
+#include "row.h"
 #include "slurm_api.h"
 
 /* By types of our own: of these slurm.h has no prototype, or not in every release, or with another
@@ -18,42 +17,6 @@ typedef int cpus_on_node(job_resources_t *resources, const char *node);
 typedef void *list_create(const char *text);
 typedef int list_find(void *list, const char *name);
 typedef void list_destroy(void *list);
-
-/* A row of NUL-ended texts, closed by an empty one. */
-struct row {
-	char *at;
-	size_t left; /* what may be written, the closing NUL not counted */
-	bool full;
-};
-
-__attribute__((format(printf, 3, 4))) static void put(struct row *row, const char *key, const char *format, ...)
-{
-	va_list arguments;
-	int key_length, length;
-
-	if (row->full)
-		return;
-	key_length = snprintf(row->at, row->left, "%s=", key);
-	if ((size_t)key_length >= row->left) {
-		row->full = true;
-		return;
-	}
-	va_start(arguments, format);
-	length = vsnprintf(row->at + key_length, row->left - key_length, format, arguments);
-	va_end(arguments);
-	if (length < 0 || (size_t)length >= row->left - key_length) {
-		row->full = true;
-		return;
-	}
-	row->at += key_length + length + 1;
-	row->left -= key_length + length + 1;
-}
-
-static void put_text(struct row *row, const char *key, const char *value)
-{
-	if (value)
-		put(row, key, "%s", value);
-}
 
 /* Whether what was written since `start` counts nothing: slurmctld lists types that the node has
  * and the job has not. */
@@ -127,7 +90,7 @@ static void put_gres(struct row *row, const job_info_t *job, const char *node)
 		return;
 	}
 	host_strip_gres(job->gres_detail_str[place], plain, length);
-	put_text(row, "gres", plain);
+	row_put_text(row, "gres", plain);
 	free(plain);
 }
 
@@ -137,9 +100,9 @@ static void put_share(struct row *row, const job_info_t *job, const char *node, 
 	int cpus = on_node && node && job->job_resrcs ? on_node(job->job_resrcs, node) : 0;
 
 	if (cpus > 0)
-		put(row, "cpus", "%d", cpus);
+		row_put(row, "cpus", "%d", cpus);
 	if (memory_mb)
-		put(row, "memory_mb", "%llu", (unsigned long long)memory_mb);
+		row_put(row, "memory_mb", "%llu", (unsigned long long)memory_mb);
 }
 
 static void put_user(struct row *row, const job_info_t *job)
@@ -147,14 +110,14 @@ static void put_user(struct row *row, const job_info_t *job)
 	char buffer[16384];
 	struct passwd entry, *found = NULL;
 
-	put(row, "user_id", "%u", job->user_id);
-	put(row, "group_id", "%u", job->group_id);
+	row_put(row, "user_id", "%u", job->user_id);
+	row_put(row, "group_id", "%u", job->group_id);
 	if (getpwuid_r(job->user_id, &entry, buffer, sizeof(buffer), &found) || !found) {
-		put_text(row, "user_name", job->user_name);
+		row_put_text(row, "user_name", job->user_name);
 		return;
 	}
-	put_text(row, "user_name", found->pw_name);
-	put_text(row, "home", found->pw_dir);
+	row_put_text(row, "user_name", found->pw_name);
+	row_put_text(row, "home", found->pw_dir);
 }
 
 static void put_state(struct row *row, const job_info_t *job)
@@ -163,34 +126,35 @@ static void put_state(struct row *row, const job_info_t *job)
 
 	/* The flags would hide the state: a job that ends is always COMPLETING too. */
 	if (string)
-		put_text(row, "state", string(job->job_state & JOB_STATE_BASE));
-	put(row, "completing", "%d", job->job_state & JOB_COMPLETING ? 1 : 0);
+		row_put_text(row, "state", string(job->job_state & JOB_STATE_BASE));
+	row_put(row, "completing", "%d", job->job_state & JOB_COMPLETING ? 1 : 0);
 }
 
 static void put_job(struct row *row, const job_info_t *job, const char *node, uint64_t memory_mb)
 {
 	put_user(row, job);
-	put_text(row, "account", job->account);
-	put_text(row, "partition", job->partition);
-	put_text(row, "qos", job->qos);
-	put_text(row, "name", job->name);
-	put(row, "restart_count", "%u", job->restart_cnt);
-	put(row, "requeue", "%d", job->requeue ? 1 : 0);
+	row_put_text(row, "account", job->account);
+	row_put_text(row, "partition", job->partition);
+	row_put_text(row, "qos", job->qos);
+	row_put_text(row, "name", job->name);
+	row_put(row, "restart_count", "%u", job->restart_cnt);
+	row_put(row, "requeue", "%d", job->requeue ? 1 : 0);
 	if (job->time_limit == INFINITE)
-		put_text(row, "time_limit", "UNLIMITED");
+		row_put_text(row, "time_limit", "UNLIMITED");
 	else if (job->time_limit != NO_VAL)
-		put(row, "time_limit", "%u", job->time_limit);
-	put(row, "exclusive", "%d", job->shared == JOB_SHARED_NONE ? 1 : 0);
-	put(row, "nodes", "%u", job->num_nodes);
+		row_put(row, "time_limit", "%u", job->time_limit);
+	row_put(row, "exclusive", "%d", job->shared == JOB_SHARED_NONE ? 1 : 0);
+	row_put(row, "nodes", "%u", job->num_nodes);
 	/* --mem=0 asks for all of a node's memory, whatever that is. */
-	put(row, "whole_memory", "%d", (job->pn_min_memory & ~MEM_PER_CPU) == 0);
+	row_put(row, "whole_memory", "%d", (job->pn_min_memory & ~MEM_PER_CPU) == 0);
 	if (job->array_task_id != NO_VAL) {
-		put(row, "array_job_id", "%u", job->array_job_id);
-		put(row, "array_task_id", "%u", job->array_task_id);
+		row_put(row, "array_job_id", "%u", job->array_job_id);
+		row_put(row, "array_task_id", "%u", job->array_task_id);
 	}
+	row_put_text(row, "tres", job->tres_alloc_str);
 	put_gres(row, job, node);
 	put_share(row, job, node, memory_mb);
-	put_text(row, "admin_comment", job->admin_comment);
+	row_put_text(row, "admin_comment", job->admin_comment);
 	put_state(row, job);
 }
 
@@ -198,7 +162,7 @@ int host_job_facts(uint32_t job_id, char *out, size_t capacity, const char *node
 {
 	__typeof__(slurm_load_job) *load = SLURM_CALL(slurm_load_job);
 	__typeof__(slurm_free_job_info_msg) *release = SLURM_CALL(slurm_free_job_info_msg);
-	struct row row = { .at = out, .left = capacity ? capacity - 1 : 0, .full = !capacity };
+	struct row row = row_begin(out, capacity);
 	job_info_msg_t *answer = NULL;
 	bool found = false;
 	int result;
@@ -216,8 +180,5 @@ int host_job_facts(uint32_t job_id, char *out, size_t capacity, const char *node
 	release(answer);
 	if (!found)
 		return ESLURM_INVALID_JOB_ID;
-	if (row.full)
-		return -ERANGE;
-	*row.at = '\0';
-	return 0;
+	return row_end(&row);
 }

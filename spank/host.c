@@ -2,6 +2,7 @@
 #include "host.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,6 +19,18 @@ void host_set_place(const char *node, uint64_t memory_mb)
 {
 	here = node;
 	memory_here = memory_mb;
+}
+
+static struct {
+	uint32_t job, step;
+	int overlap;
+} own = { .overlap = -1 };
+
+void host_set_step(uint32_t job_id, uint32_t step_id, bool overlap)
+{
+	own.job = job_id;
+	own.step = step_id;
+	own.overlap = overlap;
 }
 
 int host_error(int result)
@@ -47,6 +60,27 @@ static int job_facts(uint32_t job_id, char *out, size_t capacity)
 	int result = host_job_facts(job_id, out, capacity, here, memory_here);
 
 	return result == -ERANGE ? -1 : result;
+}
+
+static int step_facts(uint32_t job_id, uint32_t step_id, char *out, size_t capacity)
+{
+	int overlap = job_id == own.job && step_id == own.step ? own.overlap : -1;
+	int result = host_step_facts(job_id, step_id, out, capacity, overlap);
+
+	return result == -ERANGE ? -1 : result;
+}
+
+static int end_step(uint32_t job_id, uint32_t step_id)
+{
+	__typeof__(slurm_kill_job_step) *call = SLURM_CALL(slurm_kill_job_step);
+
+	if (!call)
+		return ENOSYS;
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 11, 0)
+	return host_error(call(job_id, step_id, SIGKILL, 0));
+#else
+	return host_error(call(job_id, step_id, SIGKILL));
+#endif
 }
 
 static int requeue(uint32_t job_id)
@@ -119,6 +153,8 @@ const struct k8s_host *host_table(void)
 		.requeue = requeue,
 		.update = update,
 		.complete_out_of_memory = complete_out_of_memory,
+		.end_step = end_step,
+		.step_facts = step_facts,
 	};
 
 	return &table;

@@ -3,6 +3,7 @@
 #ifndef K8S_HOST_H
 #define K8S_HOST_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -15,6 +16,10 @@ const struct k8s_host *host_table(void);
  * known), before the core is started. `node` is borrowed for good. */
 void host_set_place(const char *node, uint64_t memory_mb);
 
+/* Says which numbered step this process runs, and whether by srun --overlap, before the core is
+ * started. */
+void host_set_step(uint32_t job_id, uint32_t step_id, bool overlap);
+
 /* What a call of Slurm's says went wrong: some return the error, others -1 and leave it in errno.
  * To be asked at once. 0 for success, else > 0. */
 int host_error(int result);
@@ -22,6 +27,10 @@ int host_error(int result);
 /* facts.c: the job_facts of the table, but for one more result: -ERANGE, when `capacity` is too
  * small. */
 int host_job_facts(uint32_t job_id, char *out, size_t capacity, const char *node, uint64_t memory_mb);
+
+/* step_facts.c: the step_facts of the table, with the same one more result. `overlap`: what this
+ * process knows of it, or -1. */
+int host_step_facts(uint32_t job_id, uint32_t step_id, char *out, size_t capacity, int overlap);
 
 /* facts.c: one node's gres as slurmctld prints it in detail ("gpu:tesla:2(IDX:0-1),shard:1(...)"),
  * without the parentheses and what counts nothing. Writes at most `capacity` bytes, NUL included,

@@ -38,7 +38,7 @@ static void tell_tasks(struct step *step, const char *text)
 {
 	for (uint32_t i = 0; i < step->tasks; i++)
 		if (step->pairs[i][0] >= 0 && send(step->pairs[i][0], text, strlen(text), MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
-			say_info("job %u: %s", step->job, text);
+			say_info("job %s: %s", step->name, text);
 	close_side(step, 0);
 }
 
@@ -103,21 +103,20 @@ static uint64_t add_share(struct fields *fields, spank_t spank)
 
 static void add_step(struct fields *fields, spank_t spank, const struct step *step)
 {
-	uint32_t nodes = 0, node = 0;
+	uint32_t nodes = 0;
 	char **argv = NULL;
 	int argc = 0;
 
 	fields_format(fields, "job_id", "%u", step->job);
-	if (step->id == SLURM_BATCH_SCRIPT)
+	if (step->is_batch)
 		fields_add(fields, "step_id", "batch");
 	else
 		fields_format(fields, "step_id", "%u", step->id);
 	/* 0 of a batch script in 22.05, which runs on one node whatever the job has. */
-	if (spank_get_item(spank, S_JOB_NNODES, &nodes) != ESPANK_SUCCESS || !nodes || step->id == SLURM_BATCH_SCRIPT)
+	if (spank_get_item(spank, S_JOB_NNODES, &nodes) != ESPANK_SUCCESS || !nodes || step->is_batch)
 		nodes = 1;
 	fields_format(fields, "nnodes", "%u", nodes);
-	if (spank_get_item(spank, S_JOB_NODEID, &node) == ESPANK_SUCCESS)
-		fields_format(fields, "node_id", "%u", node);
+	fields_format(fields, "node_id", "%u", step->node);
 	fields_format(fields, "tasks", "%u", step->tasks);
 	fields_add(fields, "cluster", node_cluster());
 	fields_add(fields, "node", node_name());
@@ -125,7 +124,7 @@ static void add_step(struct fields *fields, spank_t spank, const struct step *st
 		fields_add(fields, "legacy", "1");
 	if (!step->has_command)
 		fields_add(fields, "legacy_script", step->legacy_script);
-	if (step->id == SLURM_BATCH_SCRIPT && spank_get_item(spank, S_JOB_ARGV, &argc, &argv) == ESPANK_SUCCESS && argc > 0)
+	if (step->is_batch && spank_get_item(spank, S_JOB_ARGV, &argc, &argv) == ESPANK_SUCCESS && argc > 0)
 		fields_add(fields, "batch_argv0", argv[0]);
 }
 
@@ -145,6 +144,7 @@ static int call_core(spank_t spank, const struct config *config, struct step *st
 	add_groups(&fields, spank);
 	add_step(&fields, spank, step);
 	host_set_place(node_name(), add_share(&fields, spank));
+	host_set_step(step->job, step->id, step->is_overlap);
 	if (relays && !fields.failed) {
 		for (uint32_t i = 0; i < step->tasks; i++)
 			relays[i] = step->pairs[i][0];
@@ -176,13 +176,13 @@ void step_start(spank_t spank, const struct config *config)
 		tell_tasks(step, "SlurmdParameters=contain_spank is not supported");
 		return;
 	}
-	error = marker_set(config->state, node_name(), step->job);
+	error = marker_set(config->state, node_name(), step->job, step->place);
 	if (error)
-		say_info("job %u: no marker for the epilog in %s: %s", step->job, config->state, strerror(error));
+		say_info("job %s: no marker for the epilog in %s: %s", step->name, config->state, strerror(error));
 	step->handle = call_core(spank, config, step, text, sizeof(text));
 	if (!step->handle) {
 		tell_tasks(step, *text ? text : "the core did not start, and does not say why");
-		marker_remove(config->state, node_name(), step->job);
+		marker_remove(config->state, node_name(), step->job, step->place);
 		return;
 	}
 	/* The core's from here on. */
@@ -224,14 +224,14 @@ void step_finish(const struct config *config)
 	step->handle = 0;
 	error = bounded_call(end_it, ending, FINISH_BOUND, &left);
 	if (error == ETIMEDOUT) {
-		say_info("job %u: the core has not ended in %d s: left to the epilog", step->job, FINISH_BOUND);
+		say_info("job %s: the core has not ended in %d s: left to the epilog", step->name, FINISH_BOUND);
 		return; /* it still writes there */
 	}
 	if (error)
-		say_info("job %u: left to the epilog: %s", step->job, strerror(error));
+		say_info("job %s: left to the epilog: %s", step->name, strerror(error));
 	else if (left)
-		say_info("job %u: left to the epilog: %s", step->job, ending->text);
+		say_info("job %s: left to the epilog: %s", step->name, ending->text);
 	else
-		marker_remove(config->state, node_name(), step->job);
+		marker_remove(config->state, node_name(), step->job, step->place);
 	free(ending);
 }

@@ -2,6 +2,7 @@
 #include "options.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,8 +20,8 @@ static struct spank_option table[OPTION_COUNT] = {
 	[OPTION_IMAGE] = {
 		.name = "k8s-image",
 		.arginfo = "IMAGE",
-		.usage = "[k8s] run the job's script in a Kubernetes Pod of this container image, as in "
-			 "registry.example:5000/team/app:1.2",
+		.usage = "[k8s] run the script of sbatch, the tasks of srun, in Kubernetes Pods of this container "
+			 "image, as in registry.example:5000/team/app:1.2",
 		.has_arg = 1, .val = OPTION_IMAGE, .cb = option_callback,
 	},
 	[OPTION_WORKDIR] = {
@@ -91,6 +92,11 @@ void options_take(enum option option, const char *value, enum option_source sour
 		value = "";
 	if (source < given[option].source)
 		return;
+	/* Slurm names it twice in a step. */
+	if (given[option].value && !strcmp(given[option].value, value)) {
+		given[option].source = source;
+		return;
+	}
 	/* Callbacks come in rising rank, so that a value which is overruled later has been seen
 	 * here too: what it swallowed would be missing. */
 	check(option, value);
@@ -118,12 +124,13 @@ static const char *find(char *const *environment, const char *prefix, const char
 void options_take_environment(char *const *environment, bool carried)
 {
 	for (int i = 0; i < OPTION_COUNT; i++) {
-		const char *value = carried ? find(environment, SLURM_CARRIED, names[i].slurm) : NULL;
+		const char *decided = carried ? find(environment, SLURM_CARRIED, names[i].slurm) : NULL;
+		const char *value = find(environment, "", names[i].variable);
 
-		if (!value || !*value)
-			value = find(environment, "", names[i].variable);
 		if (value && *value)
 			options_take(i, value, SOURCE_ENVIRONMENT);
+		if (decided && *decided)
+			options_take(i, decided, SOURCE_COMMAND);
 	}
 }
 
@@ -147,6 +154,15 @@ const char *options_faults(void)
 	return faults;
 }
 
+/* The name under which Slurm hands the job control environment on. */
+static const char *carried_name(enum option option)
+{
+	static char name[128];
+
+	snprintf(name, sizeof(name), SLURM_CARRIED "%s", names[option].slurm);
+	return name;
+}
+
 int options_export(spank_t spank)
 {
 	for (int i = 0; i < OPTION_COUNT; i++) {
@@ -155,6 +171,7 @@ int options_export(spank_t spank)
 		if (!value)
 			continue;
 		if (setenv(names[i].variable, value, 1) || setenv(names[i].slurm, value, 1) ||
+		    setenv(carried_name(i), value, 1) ||
 		    spank_job_control_setenv(spank, names[i].slurm, value, 1) != ESPANK_SUCCESS) {
 			say_error("--%s: cannot be handed on to the job", table[i].name);
 			return -1;
@@ -163,13 +180,18 @@ int options_export(spank_t spank)
 	return 0;
 }
 
+void options_withdraw(void)
+{
+	for (int i = 0; i < OPTION_COUNT; i++) {
+		unsetenv(names[i].slurm);
+		unsetenv(carried_name(i));
+	}
+}
+
 void options_hide(spank_t spank)
 {
 	for (int i = 0; i < OPTION_COUNT; i++) {
-		char carried[128] = SLURM_CARRIED;
-
-		strncat(carried, names[i].slurm, sizeof(carried) - sizeof(SLURM_CARRIED));
-		spank_unsetenv(spank, carried);
+		spank_unsetenv(spank, carried_name(i));
 		spank_unsetenv(spank, names[i].slurm);
 	}
 }

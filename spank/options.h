@@ -30,8 +30,8 @@ void options_take(enum option option, const char *value, enum option_source sour
 
 /* Takes the equivalents of the options (SLURM_K8S_IMAGE, ...) from `environment`, a
  * NULL-ended vector of "NAME=value"; empty ones count as unset. `carried` also takes those
- * under which sbatch hands the job control environment to slurmstepd, which travel
- * with --export=NONE too. */
+ * under which options_export hands on what the tool decided: they travel with --export=NONE
+ * too, and overrule what Slurm carried there, which may be an outer job's. */
 void options_take_environment(char *const *environment, bool carried);
 
 /* The value of `option`, or NULL. */
@@ -46,9 +46,12 @@ const char *options_key(enum option option);
 /* Everything that is wrong with the values, a line each, or NULL. */
 const char *options_faults(void);
 
-/* Puts the values into sbatch's environment, under all names by which the job's steps and
+/* Puts the values into the tool's environment, under all names by which the job's steps and
  * epilog may find them. Slurm did so itself before init_post_opt, for what was known then. */
 int options_export(spank_t spank);
+
+/* Takes those names out of the tool's environment again: those of an outer job. */
+void options_withdraw(void);
 
 /* Removes from the job's environment the names under which an sbatch or srun inside the job
  * would inherit the options of this one. Only in slurmstepd. */

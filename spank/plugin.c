@@ -2,6 +2,7 @@
 /* What Slurm looks up: every hook, and which part of the shim it is for in which process. */
 #include "config.h"
 #include "epilog.h"
+#include "launch.h"
 #include "options.h"
 #include "say.h"
 #include "slurm_api.h"
@@ -40,9 +41,9 @@ int slurm_spank_init_post_opt(spank_t spank, int argc, char **argv)
 
 	switch (spank_context()) {
 	case S_CTX_ALLOCATOR:
-		return submit_is_sbatch() ? submit_check(spank, config) : submit_refuse();
+		return submit_is_sbatch() ? submit_check(spank, config) : launch_check(spank, config, "salloc");
 	case S_CTX_LOCAL:
-		return submit_refuse();
+		return launch_check(spank, config, "srun");
 	case S_CTX_REMOTE:
 		step_prepare(spank, config);
 		return 0;

@@ -14,8 +14,8 @@
 typedef char *option_get(void *opt, const char *name);
 typedef bool option_is_set(void *opt, const char *name);
 
-/* sbatch's long options that say what the job will need, where it writes, and how it ends. */
-static const char *const sbatch_options[] = {
+/* The tools' long options that say what the job will need, where it writes, and how it ends. */
+static const char *const tool_options[] = {
 	"account", "array", "begin", "chdir", "clusters", "comment", "constraint", "container", "core-spec",
 	"cores-per-socket", "cpus-per-gpu", "cpus-per-task", "deadline", "dependency", "distribution", "error",
 	"exclude", "exclusive", "export", "export-file", "extra-node-info", "get-user-env", "gpus",
@@ -27,7 +27,7 @@ static const char *const sbatch_options[] = {
 	"wckey", "x11",
 };
 
-const char *sbatch_option(const char *name)
+const char *tool_option(const char *name)
 {
 	void *opt = slurm_symbol("opt");
 	option_get *get = (option_get *)slurm_symbol("slurm_option_get");
@@ -36,9 +36,9 @@ const char *sbatch_option(const char *name)
 	return opt && get && is_set && is_set(opt, name) ? get(opt, name) : NULL;
 }
 
-static char *directory_of_job(bool is_chosen)
+char *request_directory(bool is_chosen)
 {
-	const char *chosen = is_chosen ? sbatch_option("chdir") : NULL;
+	const char *chosen = is_chosen ? tool_option("chdir") : NULL;
 	char here[PATH_MAX];
 
 	if (chosen)
@@ -58,7 +58,7 @@ static bool is_directory_typed(void)
 
 static void find_file(struct job_file *file)
 {
-	char *directory = directory_of_job(is_directory_typed());
+	char *directory = request_directory(is_directory_typed());
 
 	file->path = script_find(file->word, directory ? directory : ".", getenv("PATH"));
 	free(directory);
@@ -73,8 +73,8 @@ void job_file_open(struct job_file *file)
 	if (file->is_open)
 		return;
 	file->is_open = true;
-	file->directory = directory_of_job(true);
-	wrap = sbatch_option("wrap");
+	file->directory = request_directory(true);
+	wrap = tool_option("wrap");
 	if (wrap) {
 		file->wrap = strdup(wrap);
 		script_wrap(wrap, &file->head);
@@ -109,13 +109,24 @@ void request_common(struct fields *fields, const struct config *config)
 	}
 }
 
+void request_tool(struct fields *fields, const struct config *config, const char *tool, const char *directory)
+{
+	request_common(fields, config);
+	fields_add(fields, "tool", tool);
+	fields_format(fields, "uid", "%u", (unsigned)getuid());
+	fields_add(fields, "directory", directory);
+	for (size_t i = 0; i < sizeof(tool_options) / sizeof(tool_options[0]); i++) {
+		char key[64];
+
+		snprintf(key, sizeof(key), "sbatch.%s", tool_options[i]);
+		fields_add(fields, key, tool_option(tool_options[i]));
+	}
+}
+
 void request_submission(struct fields *fields, const struct config *config, const struct job_file *file,
 			const struct legacy *legacy)
 {
-	request_common(fields, config);
-	fields_add(fields, "tool", "sbatch");
-	fields_format(fields, "uid", "%u", (unsigned)getuid());
-	fields_add(fields, "directory", file->directory);
+	request_tool(fields, config, "sbatch", file->directory);
 	fields_add(fields, "script", file->path);
 	fields_add(fields, "wrap", file->wrap);
 	if (!file->path && !file->wrap) {
@@ -126,12 +137,6 @@ void request_submission(struct fields *fields, const struct config *config, cons
 		fields_add(fields, "legacy", "1");
 	if (!legacy->command)
 		fields_add(fields, "legacy_script", legacy->value[LEGACY_SCRIPT]);
-	for (size_t i = 0; i < sizeof(sbatch_options) / sizeof(sbatch_options[0]); i++) {
-		char key[64];
-
-		snprintf(key, sizeof(key), "sbatch.%s", sbatch_options[i]);
-		fields_add(fields, key, sbatch_option(sbatch_options[i]));
-	}
 }
 
 struct k8s_request request_of(const struct fields *fields)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* request.h - the job file of this sbatch, and requests to the core. */
+/* request.h - what the tool (sbatch, srun, salloc) was asked, and requests to the core. */
 #ifndef K8S_REQUEST_H
 #define K8S_REQUEST_H
 
@@ -26,16 +26,22 @@ void job_file_open(struct job_file *file);
 
 void job_file_close(struct job_file *file);
 
-/* The value of one of sbatch's own options by its long name, where it was set, else NULL. Never
- * freed: it is Slurm's memory, and sbatch ends soon. */
-const char *sbatch_option(const char *name);
+/* The value of one of the tool's own options by its long name, where it was set, else NULL; a
+ * switch has the value "set". Never freed: it is Slurm's memory, and there are few. */
+const char *tool_option(const char *name);
 
 /* Adds what every request has: the site's file, the folder of the core, and the options. */
 void request_common(struct fields *fields, const struct config *config);
 
-/* Adds what a validate request has. */
+/* Adds what a validate request of any tool has. */
+void request_tool(struct fields *fields, const struct config *config, const char *tool, const char *directory);
+
+/* Adds what a validate request of sbatch has. */
 void request_submission(struct fields *fields, const struct config *config, const struct job_file *file,
 			const struct legacy *legacy);
+
+/* Where the tool starts: --chdir where `is_chosen`, else the current directory. To be freed. */
+char *request_directory(bool is_chosen);
 
 /* A request of these fields, which it borrows. */
 struct k8s_request request_of(const struct fields *fields);

@@ -2,11 +2,13 @@
 #include "step.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "launch.h"
 #include "legacy.h"
 #include "options.h"
 #include "say.h"
@@ -59,8 +61,10 @@ static void find_faults(spank_t spank, const struct config *config)
 	char container[2];
 	uid_t uid = 0;
 
-	if (step.id != SLURM_BATCH_SCRIPT)
-		say_append(&step.fault, "--k8s-image works with sbatch in this release, not with srun");
+	/* Of those, --multi-prog cannot be seen here, where its tasks' argv is out of reach. */
+	if (!step.is_batch && !step.is_checked)
+		say_append(&step.fault, "the srun of this step has not checked --k8s-image: Slurm's plugin is missing "
+					"where it ran");
 	if (config->fault)
 		say_append(&step.fault, "%s", config->fault);
 	if (options_faults())
@@ -92,24 +96,50 @@ static void make_pairs(spank_t spank)
 			say_append(&step.fault, "cannot make a socket: %s", strerror(errno));
 }
 
+/* Which step of which job this is, and which of its nodes. */
+static void identify(spank_t spank)
+{
+	if (spank_get_item(spank, S_JOB_ID, &step.job) != ESPANK_SUCCESS ||
+	    spank_get_item(spank, S_JOB_STEPID, &step.id) != ESPANK_SUCCESS)
+		step.id = 0;
+	step.is_batch = step.id == SLURM_BATCH_SCRIPT;
+	if (spank_get_item(spank, S_JOB_NODEID, &step.node) != ESPANK_SUCCESS)
+		step.node = 0;
+	if (step.is_batch) {
+		snprintf(step.name, sizeof(step.name), "%u", step.job);
+		return;
+	}
+	snprintf(step.name, sizeof(step.name), "%u.%u", step.job, step.id);
+	snprintf(step.place, sizeof(step.place), "%u.%u", step.id, step.node);
+}
+
+/* What srun says of the step; it is not the task's to hand on to an srun inside. */
+static void hear_srun(spank_t spank)
+{
+	char word[16] = "";
+
+	step.is_checked = spank_getenv(spank, LAUNCH_VARIABLE, word, sizeof(word)) != ESPANK_ENV_NOEXIST;
+	step.is_overlap = !strcmp(word, LAUNCH_OVERLAP);
+	spank_unsetenv(spank, LAUNCH_VARIABLE);
+}
+
 void step_prepare(spank_t spank, const struct config *config)
 {
 	char **environment = NULL;
 
-	if (spank_get_item(spank, S_JOB_ID, &step.job) != ESPANK_SUCCESS ||
-	    spank_get_item(spank, S_JOB_STEPID, &step.id) != ESPANK_SUCCESS)
-		step.id = 0;
+	identify(spank);
 	/* They hold an allocation or a shell on it; neither ever runs in a Pod. */
 	if (step.id == SLURM_EXTERN_CONT || step.id == SLURM_INTERACTIVE_STEP)
 		return;
 	spank_get_item(spank, S_JOB_ENV, &environment);
 	options_take_environment(environment, true);
-	if (step.id == SLURM_BATCH_SCRIPT && config_legacy_comments(config->site))
+	if (step.is_batch && config_legacy_comments(config->site))
 		take_comments(spank);
 	/* A working directory without an image asks for nothing. */
 	step.is_ours = options_value(OPTION_IMAGE);
 	if (!step.is_ours)
 		return;
+	hear_srun(spank);
 	find_faults(spank, config);
 	options_hide(spank);
 	make_pairs(spank);

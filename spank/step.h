@@ -13,8 +13,14 @@
 struct step {
 	pid_t pid;	     /* of the parent */
 	bool is_ours;	     /* the step asked for a Pod */
+	bool is_batch;	     /* it is the job's script; else it is a numbered step */
+	bool is_checked;     /* by srun, numbered steps */
+	bool is_overlap;     /* srun --overlap */
 	bool is_legacy;	     /* ... in comment lines */
 	uint32_t job, id;    /* Slurm's numbers */
+	uint32_t node;	     /* this node's number in the step */
+	char name[24];	     /* for people: "42", "42.0" */
+	char place[24];	     /* "0.1", step and node; empty for a batch script */
 	uint32_t tasks;	     /* local */
 	int (*pairs)[2];     /* per task: ours, the relay's; -1 where closed */
 	char *fault;	     /* why its tasks cannot run; told by the tasks */

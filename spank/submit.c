@@ -1,25 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "submit.h"
 
-#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "bounded.h"
-#include "core.h"
-#include "host.h"
+#include "ask.h"
 #include "legacy.h"
-#include "limits.h"
 #include "options.h"
 #include "request.h"
 #include "say.h"
-
-#define FAULTS (64 * 1024)
-
-/* The core has 3 s; what still runs after this is not waited for. */
-#define VALIDATE_BOUND 6
 
 extern char **environ;
 
@@ -28,17 +19,6 @@ extern char **environ;
 bool submit_is_sbatch(void)
 {
 	return slurm_symbol("sbopt");
-}
-
-int submit_refuse(void)
-{
-	options_take_environment(environ, false);
-	if (!options_value(OPTION_IMAGE))
-		return 0;
-	say_error("--k8s-image works with sbatch in this release; here it was given by %s",
-		  options_source(OPTION_IMAGE) == SOURCE_ENVIRONMENT ? "SLURM_K8S_IMAGE in the environment"
-								     : "an option");
-	return -1;
 }
 
 static const struct {
@@ -80,75 +60,25 @@ static void find_faults(const struct config *config, const struct job_file *file
 		say_append(faults, "--k8s-workdir: does nothing without --k8s-image");
 	if (!geteuid() || !getuid())
 		say_append(faults, "--k8s-image: root's jobs do not go to a Pod: submit as an ordinary user");
-	if (sbatch_option("container"))
+	if (tool_option("container"))
 		say_append(faults, "--k8s-image and --container exclude each other");
 	if (is_heterogeneous(file))
 		say_append(faults, "--k8s-image: heterogeneous jobs do not go to a Pod");
 	was_here = true;
 }
 
-struct validation {
-	const struct core *core;
-	struct fields fields;
-	char text[FAULTS];
-};
-
-static int validate(void *argument)
+static bool is_accepted(const struct config *config, const struct job_file *file, const struct legacy *legacy)
 {
-	struct validation *validation = argument;
-	struct k8s_request request = request_of(&validation->fields);
+	struct fields fields = { 0 };
 
-	return validation->core->validate(host_table(), &request, validation->text, sizeof(validation->text));
-}
-
-/* Takes over `validation`, which lives on where the core has not answered: it still uses it. */
-static bool is_valid(struct validation *validation)
-{
-	int result = 1, error = bounded_call(validate, validation, VALIDATE_BOUND, &result);
-
-	if (error == ETIMEDOUT) {
-		say_info("checks skipped: the core has not answered in %d s", VALIDATE_BOUND);
-		return true;
-	}
-	if (error)
-		say_info("checks skipped: %s", strerror(error));
-	else if (!result)
-		say_infos(validation->text);
-	else
-		say_errors(*validation->text ? validation->text : "refused, and the core does not say why");
-	fields_free(&validation->fields);
-	free(validation);
-	return error || !result;
-}
-
-static bool ask_core(const struct config *config, const struct job_file *file, const struct legacy *legacy)
-{
-	const char *forbidden = limits_forbid_go();
-	struct validation *validation;
-
-	if (forbidden) {
-		say_info("checks skipped: %s", forbidden);
-		return true;
-	}
-	validation = calloc(1, sizeof(*validation));
-	if (!validation) {
-		say_error("out of memory");
-		return false;
-	}
-	validation->core = core_load(config->libexec, validation->text, sizeof(validation->text));
-	if (!validation->core) {
-		say_errors(validation->text);
-		free(validation);
-		return false;
-	}
-	request_submission(&validation->fields, config, file, legacy);
-	return is_valid(validation);
+	request_submission(&fields, config, file, legacy);
+	return ask_core(config, &fields);
 }
 
 static int check(spank_t spank, const struct config *config, struct job_file *file, const struct legacy *legacy)
 {
 	char *faults = NULL;
-	bool is_sound, is_fine;
+	bool is_sound;
 
 	job_file_open(file);
 	/* Where the request itself is sound, the core's faults are shown with ours. */
@@ -159,11 +89,10 @@ static int check(spank_t spank, const struct config *config, struct job_file *fi
 		say_errors(faults);
 		say_free(&faults);
 		if (is_sound)
-			ask_core(config, file, legacy);
+			is_accepted(config, file, legacy);
 		return -1;
 	}
-	is_fine = ask_core(config, file, legacy);
-	if (!is_fine || options_export(spank))
+	if (!is_accepted(config, file, legacy) || options_export(spank))
 		return -1;
 	if (legacy->value[LEGACY_SCRIPT] && setenv("SLURM_K8S_SCRIPT", legacy->value[LEGACY_SCRIPT], 1))
 		return -1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* submit.h - the side of sbatch, and that of the commands which cannot do it yet. */
+/* submit.h - the side of sbatch. */
 #ifndef K8S_SUBMIT_H
 #define K8S_SUBMIT_H
 
@@ -11,9 +11,6 @@
 /* In sbatch, after all options are known. Returns 0 where the job may be submitted, one without
  * our options always, and -1 where not, after every fault was said. */
 int submit_check(spank_t spank, const struct config *config);
-
-/* In srun and salloc: returns -1 where one of our options was given, after saying so. */
-int submit_refuse(void);
 
 /* Whether this process is sbatch. */
 bool submit_is_sbatch(void);

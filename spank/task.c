@@ -43,7 +43,7 @@ static int listen_to_parent(int fd)
 	return fail(got ? text : "the core did not start, slurmd's log has the reason");
 }
 
-static int hand_over_socket(spank_t spank, int fd)
+static int hand_over_socket(spank_t spank, int fd, bool is_batch)
 {
 	char number[16];
 	int flags = fcntl(fd, F_GETFD);
@@ -51,14 +51,17 @@ static int hand_over_socket(spank_t spank, int fd)
 	if (flags < 0 || fcntl(fd, F_SETFD, flags & ~FD_CLOEXEC))
 		return fail(strerror(errno));
 	snprintf(number, sizeof(number), "%d", fd);
+	/* The job's own environment may say so of a step that is none. */
+	spank_unsetenv(spank, "SLURM_K8S_BATCH");
 	if (spank_setenv(spank, "SLURM_K8S_RELAY_FD", number, 1) != ESPANK_SUCCESS ||
-	    spank_setenv(spank, "SLURM_K8S_BATCH", "1", 1) != ESPANK_SUCCESS)
+	    (is_batch && spank_setenv(spank, "SLURM_K8S_BATCH", "1", 1) != ESPANK_SUCCESS))
 		return fail("Slurm refuses to set the relay's environment");
 	return 0;
 }
 
-/* 22.05 and 23.02: S_JOB_ARGV of a batch script is the very vector that Slurm will exec; looked up
- * in its source, batch_stepd_step_rec_create. An absolute path is not looked up in PATH. */
+/* 22.05 and 23.02: S_JOB_ARGV is the very vector that Slurm will exec, but for --multi-prog, which
+ * srun refuses (launch.c); looked up in its source, slurmstepd_job.c. Its exec_task looks
+ * argv[0] up in PATH after this, and not an absolute one. */
 static int swap_argv(spank_t spank, const char *relay)
 {
 	char **argv = NULL, *copy;
@@ -110,7 +113,7 @@ int task_become_relay(spank_t spank, const struct config *config)
 	}
 	if (step->legacy_script && spank_setenv(spank, "SLURM_K8S_SCRIPT", step->legacy_script, 1) != ESPANK_SUCCESS)
 		return fail("Slurm refuses to set SLURM_K8S_SCRIPT");
-	if (hand_over_socket(spank, step->pairs[task][1]))
+	if (hand_over_socket(spank, step->pairs[task][1], step->is_batch))
 		return -1;
 	return replace_command(spank, relay);
 }

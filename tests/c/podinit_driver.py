@@ -180,6 +180,17 @@ class Core:
     def pump_pid(self):
         return self.process.pid
 
+    def until_connected(self):
+        """The pump has its socket: those that begin later come later."""
+        directory = "/proc/%d/fd/" % self.pump_pid()
+
+        def has_socket():
+            try:
+                return any(os.readlink(directory + fd).startswith("socket:") for fd in os.listdir(directory))
+            except FileNotFoundError:
+                return False
+        wait_for("a connection", has_socket)
+
     def raw(self, data):
         view = memoryview(data)
         while view:

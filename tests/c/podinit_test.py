@@ -306,6 +306,7 @@ class Connections(PodinitTest):
     def test_a_pump_without_hello_displaces_nobody(self):
         step, core = self.begin()
         silent = step.connect(hello=False)
+        silent.until_connected()
         core.run("/bin/cat")
         other = step.connect(hello=False)
         silent.until_closed()

@@ -25,8 +25,8 @@ INPUT_WINDOW = 256 * 1024
 class Relay:
     """A relay as slurmstepd would start it, and the core's end of its socket."""
 
-    def __init__(self, argv=("/bin/true",), stdin=subprocess.DEVNULL, stdout=None, environment=None, batch=False,
-                 prepend=False, hello=True, **popen):
+    def __init__(self, argv=("/bin/true",), stdin=subprocess.DEVNULL, stdout=None, stderr=None, environment=None,
+                 batch=False, prepend=False, hello=True, **popen):
         self.directory = tempfile.TemporaryDirectory(prefix="relay-")
         self.core, theirs = socket.socketpair()
         self.out, self.err = self.path("out"), self.path("err")
@@ -41,7 +41,7 @@ class Relay:
             variables["SLURM_K8S_BATCH"] = "1"
         with open(self.out, "ab") as out, open(self.err, "ab") as err:
             self.process = subprocess.Popen(command, executable=BINARY, stdin=stdin, stdout=stdout or out,
-                                            stderr=err, env=variables, pass_fds=[theirs.fileno()], **popen)
+                                            stderr=stderr or err, env=variables, pass_fds=[theirs.fileno()], **popen)
         theirs.close()
         self.decoder, self.frames, self.acknowledged, self.input = wire.Decoder(0), [], {}, b""
         self.records = wire.records(self.hello()) if hello else []
@@ -92,6 +92,9 @@ class Relay:
             data += frame.payload
             if not frame.flags & wire.MORE:
                 return data
+
+    def frames_of(self, type):
+        return [frame for frame in self.frames if frame.type == type]
 
     def values(self, tag):
         return [value.decode(errors="surrogateescape") for t, _, value in self.records if t == tag]
@@ -470,20 +473,64 @@ class Ends(RelayTest):
 
 
 class Terminal(RelayTest):
-    def test_terminal(self):
-        master, slave = pty.openpty()
-        self.addCleanup(os.close, master)
-        fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 100, 0, 0))
-        before = termios.tcgetattr(slave)
+    def open(self):
+        self.master, self.slave = pty.openpty()
+        self.addCleanup(os.close, self.master)
+        self.addCleanup(os.close, self.slave)
+        fcntl.ioctl(self.slave, termios.TIOCSWINSZ, struct.pack("HHHH", 30, 100, 0, 0))
 
-        def prepare():
-            fcntl.ioctl(0, termios.TIOCSCTTY, 0)
-        relay = self.relay(stdin=slave, stdout=slave, start_new_session=True, preexec_fn=prepare)
+    def start(self, **popen):
+        """As slurmstepd does for srun --pty: all three files of the task are the terminal."""
+        relay = self.relay(stdin=self.slave, stdout=self.slave, start_new_session=True,
+                           preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0), **popen)
+        wait_for("no lines", lambda: not termios.tcgetattr(self.slave)[3] & termios.ICANON)
+        return relay
+
+    def is_raw(self):
+        return not termios.tcgetattr(self.slave)[3] & termios.ISIG
+
+    def test_before_the_start(self):
+        self.open()
+        relay = self.start()
+        os.write(self.master, b"ahead\r")
+        # Ctrl-C is a signal while nothing runs, and takes what waits with it, as everywhere.
+        os.write(self.master, b"\x03")
+        self.assertEqual(relay.signals(1), [signal.SIGINT])
+        os.write(self.master, b"more\r")
+        self.assertFalse(self.is_raw())
+        relay.send(wire.START)
+        wait_for("raw mode", self.is_raw)
+        os.write(self.master, b"\x03")
+        relay.until("the characters", lambda: relay.input == b"more\r\x03")
+        self.assertEqual(relay.frames_of(wire.SIGNAL), [])
+        relay.exit(0)
+        self.assertEqual(relay.wait(), 0)
+        # Nothing was echoed.
+        self.assertEqual(select.select([self.master], [], [], 0)[0], [])
+
+    def test_notices(self):
+        self.open()
+        relay = self.start(stderr=self.slave)
+        relay.send(wire.DATA, b"one\n", stream=NOTICE)
+        wait_for("the notice", lambda: select.select([self.master], [], [], 0)[0])
+        self.assertEqual(os.read(self.master, 100), b"one\r\n")
+        relay.send(wire.START)
+        wait_for("raw mode", self.is_raw)
+        relay.send(wire.DATA, b"two\nthree\n\n", offset=4, stream=NOTICE)
+        relay.exit(0)
+        self.assertEqual(relay.wait(), 0)
+        self.assertEqual(os.read(self.master, 100), b"two\r\nthree\r\n\r\n")
+
+    def test_terminal(self):
+        self.open()
+        master, slave = self.master, self.slave
+        before = termios.tcgetattr(slave)
+        relay = self.start()
         self.assertEqual([v for t, _, v in relay.records if t == "T"], [struct.pack(">HH", 30, 100)])
-        wait_for("raw mode", lambda: not termios.tcgetattr(slave)[3] & termios.ICANON)
         fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 31, 101, 0, 0))
         self.assertEqual(relay.expect(wire.WINSIZE).payload, struct.pack(">HH", 31, 101))
         relay.send(wire.START)
+        wait_for("raw mode", self.is_raw)
         os.write(master, b"\x03\x04")
         relay.until("the characters", lambda: relay.input == b"\x03\x04")
         relay.send(wire.DATA, b"a\r\n", stream=STDOUT)
@@ -492,7 +539,6 @@ class Terminal(RelayTest):
         relay.exit(0)
         self.assertEqual(relay.wait(), 0)
         self.assertEqual(termios.tcgetattr(slave)[3], before[3])
-        os.close(slave)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,8 @@
 #include "../../spank/arguments.h"
 #include "../../spank/config.h"
 #include "../../spank/core.h"
+#include "../../spank/host.h"
+#include "../../spank/launch.h"
 #include "../../spank/options.h"
 #include "../../spank/step.h"
 #include "../../spank/submit.h"
@@ -55,6 +58,8 @@ static void forget_shim(void)
 	config_forget();
 	core_forget();
 	submit_forget();
+	launch_forget();
+	host_set_step(0, 0, false);
 	for (int i = 0; i < fake_argc; i++)
 		free(fake_argv[i]);
 	fake_argc = 0;
@@ -63,17 +68,25 @@ static void forget_shim(void)
 int fake_reset(void **state)
 {
 	static char *no_words[] = { "sbatch", NULL };
+	static const char *const variables[] = {
+		"SLURM_K8S_IMAGE",
+		"SLURM_K8S_WORKDIR",
+		"SLURM_K8S_SCRIPT",
+		"SLURM_K8S_STEP",
+		"SLURM_JOB_ID",
+		"_SLURM_SPANK_OPTION_k8s_k8s_image",
+		"_SLURM_SPANK_OPTION_k8s_k8s_workdir",
+		"SLURM_SPANK__SLURM_SPANK_OPTION_k8s_k8s_image",
+		"SLURM_SPANK__SLURM_SPANK_OPTION_k8s_k8s_workdir",
+	};
 
 	(void)state;
 	memset(&host, 0, sizeof(host));
 	forget_shim();
 	arguments_set(1, no_words);
 	optind = 1;
-	for (size_t i = 0; i < 2; i++)
-		unsetenv(i ? "SLURM_K8S_IMAGE" : "SLURM_K8S_WORKDIR");
-	unsetenv("SLURM_K8S_SCRIPT");
-	unsetenv("_SLURM_SPANK_OPTION_k8s_k8s_image");
-	unsetenv("_SLURM_SPANK_OPTION_k8s_k8s_workdir");
+	for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++)
+		unsetenv(variables[i]);
 	setenv("SLURMD_NODENAME", "n1", 1);
 	strcpy(fake_folder, "/tmp/spank-test.XXXXXX");
 	assert_non_null(mkdtemp(fake_folder));
@@ -104,7 +117,7 @@ int fake_end(void **state)
 	forget_shim();
 	free_pairs(host.env);
 	free_pairs(host.control);
-	free_pairs(host.sbatch);
+	free_pairs(host.tool);
 	snprintf(command, sizeof(command), "rm -rf %s", fake_folder);
 	if (system(command))
 		return -1;
@@ -204,6 +217,10 @@ void *__real_dlopen(const char *path, int flags);
 void *__wrap_dlopen(const char *path, int flags);
 void *__wrap_dlopen(const char *path, int flags)
 {
+	sigset_t blocked;
+
+	pthread_sigmask(SIG_SETMASK, NULL, &blocked);
+	host.was_deaf = sigismember(&blocked, SIGINT);
 	host.dlopens++;
 	return __real_dlopen(path, flags);
 }
@@ -484,6 +501,43 @@ static int fake_complete(uint32_t job_id, uint32_t code)
 	return host.complete_rc;
 }
 
+static int fake_get_steps(time_t since, uint32_t job_id, uint32_t step_id, job_step_info_response_msg_t **answer,
+			  uint16_t flags)
+{
+	(void)flags;
+	assert_int_equal(since, 0);
+	assert_int_equal(job_id, 42);
+	host.asked_step = step_id;
+	errno = host.fake_errno;
+	if (host.steps_rc)
+		return host.steps_rc;
+	*answer = calloc(1, sizeof(**answer));
+	(*answer)->job_step_count = 1;
+	(*answer)->job_steps = &host.step_info;
+	return 0;
+}
+
+static void fake_free_steps(job_step_info_response_msg_t *answer)
+{
+	free(answer);
+}
+
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 11, 0)
+static int fake_kill_step(uint32_t job_id, uint32_t step_id, uint16_t number, uint16_t flags)
+#else
+static int fake_kill_step(uint32_t job_id, uint32_t step_id, uint16_t number)
+#endif
+{
+#if SLURM_VERSION_NUMBER >= SLURM_VERSION_NUM(23, 11, 0)
+	assert_int_equal(flags, 0);
+#endif
+	host.ended_job = job_id;
+	host.ended_step = step_id;
+	host.end_signal = number;
+	errno = host.fake_errno;
+	return host.end_rc;
+}
+
 static hostlist_t fake_hostlist(const char *text)
 {
 	(void)text;
@@ -520,13 +574,13 @@ static char *fake_state(uint32_t state)
 static char *fake_option_get(void *opt, const char *name)
 {
 	assert_non_null(opt);
-	return (char *)lookup(host.sbatch, name);
+	return (char *)lookup(host.tool, name);
 }
 
 static bool fake_option_is_set(void *opt, const char *name)
 {
 	assert_non_null(opt);
-	return lookup(host.sbatch, name);
+	return lookup(host.tool, name);
 }
 
 static spank_err_t fake_prepend(spank_t spank, int argc, const char **argv)
@@ -537,7 +591,7 @@ static spank_err_t fake_prepend(spank_t spank, int argc, const char **argv)
 	return ESPANK_SUCCESS;
 }
 
-static slurm_conf_t fake_conf = { .cluster_name = "testcluster" };
+static slurm_conf_t fake_conf = { .cluster_name = "testcluster", .mpi_default = "pmix" };
 
 void *slurm_symbol(const char *name)
 {
@@ -551,6 +605,9 @@ void *slurm_symbol(const char *name)
 		{ "slurm_init_job_desc_msg", fake_init_desc },
 		{ "slurm_update_job", fake_update },
 		{ "slurm_complete_job", fake_complete },
+		{ "slurm_get_job_steps", fake_get_steps },
+		{ "slurm_free_job_step_info_response_msg", fake_free_steps },
+		{ "slurm_kill_job_step", fake_kill_step },
 		{ "slurm_hostlist_create", fake_hostlist },
 		{ "slurm_hostlist_find", fake_find },
 		{ "slurm_hostlist_destroy", fake_destroy },

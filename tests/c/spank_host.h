@@ -48,18 +48,22 @@ struct fake_host {
 	const char *epilog_image; /* what spank_option_getopt finds */
 	char log[16384];	  /* of all slurm_error, with "E ", and slurm_info, with "I " */
 	bool is_sbatch, has_prepend;
-	struct fake_pair sbatch[FAKE_MAX]; /* slurm_option_get */
+	struct fake_pair tool[FAKE_MAX]; /* slurm_option_get */
 	const char *prepended[4];
 	/* slurmctld */
 	job_info_t job_info;
 	int load_rc, requeue_rc, update_rc, complete_rc, fake_errno;
 	uint32_t requeued, completed, completed_code;
+	job_step_info_t step_info;
+	uint32_t asked_step, ended_job, ended_step;
+	int steps_rc, end_rc, end_signal;
 	job_desc_msg_t updated;
 	char updated_comment[128];
 	char **hostlist;
 	int cpus_on_node;
 	uid_t process_uid; /* what getuid and geteuid say; (uid_t)-1: the truth */
 	int dlopens;
+	bool was_deaf; /* at the last of them: signals were blocked */
 	int limit; /* the one resource that getrlimit calls limited, to `limit_value`; -1 for none */
 	rlim_t limit_value;
 	int threads_left; /* how many threads may be made; -1: any number */

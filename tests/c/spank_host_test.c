@@ -4,6 +4,7 @@
 #include "spank_host.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -183,6 +184,63 @@ static void test_complete(void **state)
 	assert_int_equal(host.completed_code, 253);
 }
 
+static void test_end_step(void **state)
+{
+	(void)state;
+	assert_int_equal(host_table()->end_step(42, 3), 0);
+	assert_int_equal(host.ended_job, 42);
+	assert_int_equal(host.ended_step, 3);
+	assert_int_equal(host.end_signal, SIGKILL);
+	host.end_rc = -1;
+	host.fake_errno = ESLURM_ALREADY_DONE;
+	assert_int_equal(host_table()->end_step(42, 3), ESLURM_ALREADY_DONE);
+}
+
+static void fill_step(void)
+{
+	host.step_info = (job_step_info_t){ .step_id = { .job_id = 42, .step_id = 3 },
+					    .tres_alloc_str = "cpu=4,mem=400M,node=2,gres/gpu=2" };
+}
+
+static void test_step_facts(void **state)
+{
+	char row[4096];
+
+	(void)state;
+	fill_step();
+	assert_int_equal(host_table()->step_facts(42, 3, row, sizeof(row)), 0);
+	assert_int_equal(host.asked_step, 3);
+	assert_string_equal(fact(row, "tres"), "cpu=4,mem=400M,node=2,gres/gpu=2");
+	assert_string_equal(fact(row, "overlap"), "(none)");
+	host_set_step(42, 3, true);
+	assert_int_equal(host_table()->step_facts(42, 3, row, sizeof(row)), 0);
+	assert_string_equal(fact(row, "overlap"), "1");
+	host_set_step(42, 3, false);
+	assert_int_equal(host_table()->step_facts(42, 3, row, sizeof(row)), 0);
+	assert_string_equal(fact(row, "overlap"), "0");
+	/* Too small is said, and nothing is written behind it. */
+	for (size_t capacity = 0, result = -1; result; capacity++) {
+		char *exact = malloc(capacity ? capacity : 1);
+
+		result = host_table()->step_facts(42, 3, exact, capacity);
+		assert_true(capacity < 100);
+		free(exact);
+	}
+}
+
+static void test_step_facts_fail(void **state)
+{
+	char row[100];
+
+	(void)state;
+	fill_step();
+	host.step_info.step_id.step_id = 4;
+	assert_int_equal(host_table()->step_facts(42, 3, row, sizeof(row)), ESLURM_INVALID_JOB_ID);
+	host.steps_rc = -1;
+	host.fake_errno = 2017;
+	assert_int_equal(host_table()->step_facts(42, 3, row, sizeof(row)), 2017);
+}
+
 static void test_log(void **state)
 {
 	(void)state;
@@ -223,21 +281,23 @@ static void test_epilog_by_option(void **state)
 	assert_int_equal(core->calls[3], 1);
 	assert_int_equal(core->seconds, 20);
 	assert_non_null(strstr(core->fields, "job_id=42\nuid=1234\ncluster=testcluster\nnode=n1\n"));
+	assert_non_null(strstr(core->fields, "batch=1\n"));
+	assert_null(strstr(core->fields, "step="));
 }
 
 static void test_epilog_by_marker(void **state)
 {
 	(void)state;
 	epilog("ok");
-	assert_int_equal(marker_set(fake_argv[2] + 6, "n1", 42), 0);
+	assert_int_equal(marker_set(fake_argv[2] + 6, "n1", 42, ""), 0);
 	core->reap_rc = 1;
 	core->text = "Pod p";
 	run_epilog();
 	assert_logged("I k8s: job 42: left to the collector: Pod p");
-	assert_true(marker_is_set(fake_argv[2] + 6, "n1", 42));
+	assert_true(marker_is_set(fake_argv[2] + 6, "n1", 42, ""));
 	core->reap_rc = 0;
 	run_epilog();
-	assert_false(marker_is_set(fake_argv[2] + 6, "n1", 42));
+	assert_false(marker_is_set(fake_argv[2] + 6, "n1", 42, ""));
 	assert_int_equal(core->calls[3], 2);
 }
 
@@ -247,8 +307,8 @@ static void test_epilog_of_clean_end(void **state)
 	(void)state;
 	epilog("ok");
 	host.epilog_image = "a:1";
-	assert_int_equal(marker_set(fake_argv[2] + 6, "n1", 42), 0);
-	marker_remove(fake_argv[2] + 6, "n1", 42);
+	assert_int_equal(marker_set(fake_argv[2] + 6, "n1", 42, ""), 0);
+	marker_remove(fake_argv[2] + 6, "n1", 42, "");
 	run_epilog();
 	assert_int_equal(host.dlopens, 0);
 }
@@ -271,13 +331,49 @@ static void test_epilog_knows_nothing(void **state)
 	assert_int_equal(host.dlopens, 0);
 }
 
+static void test_epilog_of_steps(void **state)
+{
+	const char *folder;
+
+	(void)state;
+	epilog("ok");
+	folder = fake_argv[2] + 6;
+	assert_int_equal(marker_set(folder, "n1", 42, "0.1"), 0);
+	assert_int_equal(marker_set(folder, "n1", 42, "12.0"), 0);
+	/* Of others, and of nobody. */
+	assert_int_equal(marker_set(folder, "n1", 420, "3.0"), 0);
+	assert_int_equal(marker_set(folder, "n2", 42, "4.0"), 0);
+	fake_file("state/n1.42.x", "");
+	fake_file("state/n1.42.5", "");
+	fake_file("state/n1.42.5.", "");
+	fake_file("state/n1.42.5.1x", "");
+	core->reap_rc = 1;
+	run_epilog();
+	assert_non_null(strstr(core->fields, "step=0.1\n"));
+	assert_non_null(strstr(core->fields, "step=12.0\n"));
+	assert_null(strstr(core->fields, "batch="));
+	assert_null(strstr(core->fields, "step=3"));
+	assert_null(strstr(core->fields, "step=4"));
+	assert_null(strstr(core->fields, "step=5"));
+	assert_true(marker_is_set(folder, "n1", 42, "0.1"));
+	core->reap_rc = 0;
+	run_epilog();
+	assert_false(marker_is_set(folder, "n1", 42, "0.1"));
+	assert_false(marker_is_set(folder, "n1", 42, "12.0"));
+	assert_true(marker_is_set(folder, "n1", 420, "3.0"));
+	assert_true(marker_is_set(folder, "n2", 42, "4.0"));
+	assert_int_equal(core->calls[3], 2);
+	run_epilog();
+	assert_int_equal(core->calls[3], 2);
+}
+
 static void test_marker_names(void **state)
 {
 	(void)state;
-	assert_int_equal(marker_set(fake_folder, NULL, 1), EINVAL);
-	assert_int_equal(marker_set(fake_folder, "../x", 1), EINVAL);
-	assert_false(marker_is_set("/nonexistent", "n1", 1));
-	marker_remove("/nonexistent", "n1", 1);
+	assert_int_equal(marker_set(fake_folder, NULL, 1, ""), EINVAL);
+	assert_int_equal(marker_set(fake_folder, "../x", 1, ""), EINVAL);
+	assert_false(marker_is_set("/nonexistent", "n1", 1, ""));
+	marker_remove("/nonexistent", "n1", 1, "");
 }
 
 static void test_script_find(void **state)
@@ -365,6 +461,9 @@ int main(void)
 		T(test_requeue),
 		T(test_update),
 		T(test_complete),
+		T(test_end_step),
+		T(test_step_facts),
+		T(test_step_facts_fail),
 		T(test_log),
 		T(test_epilog_of_native_job),
 		T(test_epilog_by_option),
@@ -372,6 +471,7 @@ int main(void)
 		T(test_epilog_of_clean_end),
 		T(test_epilog_without_core),
 		T(test_epilog_knows_nothing),
+		T(test_epilog_of_steps),
 		T(test_marker_names),
 		T(test_script_find),
 		T(test_script_size),

@@ -67,9 +67,12 @@ static void test_faults(void **state)
 	assert_int_equal(fake_option("k8s-image", "-n1", 0), 0);
 	assert_int_equal(fake_option("k8s-workdir", "", 1), 0);
 	assert_int_equal(fake_option("k8s-workdir", NULL, 1), 0);
+	assert_int_equal(fake_option("k8s-image", "-n1", 1), 0);
 	assert_non_null(strstr(options_faults(), "--k8s-image: \"-n1\" starts with '-'"));
 	assert_non_null(strstr(options_faults(), "--k8s-image=IMAGE"));
 	assert_non_null(strstr(options_faults(), "--k8s-workdir: empty value"));
+	/* A value that is named twice is a fault once. */
+	assert_null(strstr(strstr(options_faults(), "-n1") + 1, "-n1"));
 }
 
 static void test_empty_environment_is_unset(void **state)
@@ -92,6 +95,10 @@ static void test_carried(void **state)
 	assert_string_equal(options_value(OPTION_IMAGE), "own");
 	options_take_environment(job, true);
 	assert_string_equal(options_value(OPTION_IMAGE), "carried");
+	/* What Slurm itself carried may be an outer job's. */
+	assert_int_equal(fake_option("k8s-image", "outer", 1), 0);
+	options_take_environment(job, true);
+	assert_string_equal(options_value(OPTION_IMAGE), "carried");
 }
 
 static void test_export_and_hide(void **state)
@@ -103,7 +110,12 @@ static void test_export_and_hide(void **state)
 	assert_string_equal(getenv("SLURM_K8S_IMAGE"), "a:1");
 	assert_string_equal(getenv("_SLURM_SPANK_OPTION_k8s_k8s_image"), "a:1");
 	assert_string_equal(fake_control("_SLURM_SPANK_OPTION_k8s_k8s_image"), "a:1");
+	assert_string_equal(getenv("SLURM_SPANK__SLURM_SPANK_OPTION_k8s_k8s_image"), "a:1");
 	assert_null(getenv("SLURM_K8S_WORKDIR"));
+	options_withdraw();
+	assert_string_equal(getenv("SLURM_K8S_IMAGE"), "a:1");
+	assert_null(getenv("_SLURM_SPANK_OPTION_k8s_k8s_image"));
+	assert_null(getenv("SLURM_SPANK__SLURM_SPANK_OPTION_k8s_k8s_image"));
 	host.setenv_fails = true;
 	assert_int_equal(options_export(SP), -1);
 	fake_set(host.env, "SLURM_SPANK__SLURM_SPANK_OPTION_k8s_k8s_image", "a:1");

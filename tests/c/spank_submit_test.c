@@ -77,9 +77,9 @@ static void test_request(void **state)
 	(void)state;
 	begin("ok");
 	script("#!/bin/sh\necho\n");
-	fake_set(host.sbatch, "nodes", "1");
-	fake_set(host.sbatch, "output", "/o");
-	fake_set(host.sbatch, "chdir", "/tmp");
+	fake_set(host.tool, "nodes", "1");
+	fake_set(host.tool, "output", "/o");
+	fake_set(host.tool, "chdir", "/tmp");
 	fake_option("k8s-image", "a:1", 0);
 	assert_int_equal(submit(), 0);
 	assert_int_equal(host.dlopens, 1);
@@ -106,7 +106,7 @@ static void test_wrap(void **state)
 	(void)state;
 	begin("ok");
 	arguments_set(1, words);
-	fake_set(host.sbatch, "wrap", "echo hi");
+	fake_set(host.tool, "wrap", "echo hi");
 	fake_option("k8s-image", "a:1", 0);
 	assert_int_equal(submit(), 0);
 	asked("wrap=echo hi");
@@ -208,7 +208,7 @@ static void test_faults_together(void **state)
 	script("#!/bin/sh\n");
 	core->validate_rc = 1;
 	core->text = "from the core";
-	fake_set(host.sbatch, "container", "/bundle");
+	fake_set(host.tool, "container", "/bundle");
 	fake_option("k8s-image", "a:1", 0);
 	assert_int_equal(submit(), -1);
 	assert_logged("exclude each other");
@@ -322,40 +322,6 @@ static void test_legacy_off(void **state)
 	assert_int_equal(host.dlopens, 0);
 }
 
-static void other_tool(spank_context_t context)
-{
-	begin("ok");
-	host.context = context;
-	host.is_sbatch = false;
-	assert_int_equal(submit(), 0);
-	fake_option("k8s-image", "a:1", 0);
-	assert_int_equal(submit(), -1);
-	assert_logged("works with sbatch in this release");
-	assert_int_equal(host.dlopens, 0);
-}
-
-static void test_salloc(void **state)
-{
-	(void)state;
-	other_tool(S_CTX_ALLOCATOR);
-}
-
-static void test_srun(void **state)
-{
-	(void)state;
-	other_tool(S_CTX_LOCAL);
-}
-
-static void test_srun_inherits(void **state)
-{
-	(void)state;
-	begin("ok");
-	host.context = S_CTX_LOCAL;
-	setenv("SLURM_K8S_IMAGE", "a:1", 1);
-	assert_int_equal(submit(), -1);
-	assert_logged("SLURM_K8S_IMAGE in the environment");
-}
-
 static void test_slurmd_does_nothing(void **state)
 {
 	(void)state;
@@ -435,8 +401,8 @@ int main(void)
 		T(test_stdin),		    T(test_refused_by_core),	       T(test_warned_by_core), T(test_no_core),
 		T(test_wrong_abi),	    T(test_core_with_hole),	       T(test_faults_together), T(test_root),
 		T(test_bad_plugstack),	    T(test_workdir_alone),	       T(test_heterogeneous), T(test_heterogeneous_typed),
-		T(test_legacy),		    T(test_legacy_loses_to_option),    T(test_legacy_off),    T(test_salloc),
-		T(test_srun),		    T(test_srun_inherits),	       T(test_slurmd_does_nothing), T(test_limits),
+		T(test_legacy),		    T(test_legacy_loses_to_option),    T(test_legacy_off),
+		T(test_slurmd_does_nothing), T(test_limits),
 		T(test_enough_threads),	    T(test_open_files_as_before),
 	};
 

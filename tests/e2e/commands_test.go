@@ -63,29 +63,26 @@ func userVars(ts *testscript.TestScript, name string) []string {
 	return []string{
 		"HOME=" + filepath.Join(lab.dir, "home", name), "USER=" + name, "LOGNAME=" + name, "SHELL=/bin/bash",
 		"PATH=" + filepath.Join(lab.dir, "bin") + ":/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8", "SLURM_CONF=" + ts.Getenv("SLURM_CONF"),
-		"SBATCH_JOB_NAME=" + worldOf(ts).jobName(), "SBATCH_MEM_PER_NODE=200M",
+		"SBATCH_JOB_NAME=" + worldOf(ts).jobName(), "SBATCH_MEM_PER_NODE=200M", "SALLOC_MEM_PER_NODE=200M",
 	}
 }
 
 func cmdAs(ts *testscript.TestScript, neg bool, args []string) {
 	need(ts, len(args) > 1, "as USER COMMAND...")
-	uid, gid, err := idsOf(args[0])
-	ts.Check(err)
-	words := []string{fmt.Sprintf("--reuid=%d", uid), fmt.Sprintf("--regid=%d", gid), "--init-groups", "env", "-i"}
-	words = append(words, userVars(ts, args[0])...)
-	err = ts.Exec("setpriv", append(words, args[1:]...)...)
-	if isSbatch(args[1:]) {
+	w, words := worldOf(ts), args[1:]
+	err := ts.Exec("setpriv", userCommand(ts, args)...)
+	w.code = codeOf(err)
+	if runs("sbatch", words) {
 		if m := submitted.FindStringSubmatch(ts.ReadFile("stdout")); m != nil {
-			worldOf(ts).submitted(m[1])
+			w.submitted(m[1])
 			ts.Setenv("JOB", m[1])
+		}
+	} else if allocates(words) {
+		if job := w.find(); job != "0" {
+			ts.Setenv("JOB", job)
 		}
 	}
 	outcome(ts, neg, err)
-}
-
-// isSbatch tells whether the words run sbatch, be it behind env or in a line for a shell.
-func isSbatch(words []string) bool {
-	return slices.ContainsFunc(words, func(word string) bool { return word == "sbatch" || strings.Contains(word, "sbatch ") })
 }
 
 func cmdJob(ts *testscript.TestScript, neg bool, args []string) {

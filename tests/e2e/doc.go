@@ -13,7 +13,11 @@
 // the cluster's administrator, and these are added (-t 90s sets another limit):
 //
 //	as USER COMMAND...                 run it as alice or bob, with their own environment; an sbatch
-//	                                   (also behind "env NAME=VALUE") sets $JOB
+//	                                   (also behind "env NAME=VALUE") sets $JOB, and so does an srun or salloc
+//	code NUMBER                        that was the exit code of the last "as"
+//	begin NAME USER COMMAND...         the same beside the script, its output in NAME.out and NAME.err; an srun sets $JOB
+//	send SIGNAL NAME                   to a command that was begun, and only to it
+//	ended [-t D] CODE|any NAME         wait until it has ended, with that exit code; with ! it runs now
 //	job [-t D] STATE[|STATE...] [JOB]  wait for the job's state
 //	field [-t D] NAME REGEXP [JOB]     wait until a field of scontrol show job matches; with ! it does not match now
 //	acct [-t D] FIELD REGEXP [JOB]     the same with a field of sacct's

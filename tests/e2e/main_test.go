@@ -97,6 +97,10 @@ func params(t *testing.T, dir string) testscript.Params {
 
 var commands = map[string]func(*testscript.TestScript, bool, []string){
 	"as":         cmdAs,
+	"begin":      cmdBegin,
+	"send":       cmdSend,
+	"ended":      cmdEnded,
+	"code":       cmdCode,
 	"job":        cmdJob,
 	"field":      cmdField,
 	"acct":       cmdAcct,

@@ -28,6 +28,8 @@ type world struct {
 	filled     bool
 	secondNode bool     // real2 may be up
 	stopped    []string // daemons
+	begun      map[string]*started
+	code       int // exit code of the last command as a user
 }
 
 type worldKey struct{}
@@ -132,6 +134,7 @@ func (w *world) cleanUp() string {
 			left = append(left, err.Error())
 		}
 	}
+	w.find()
 	if len(w.jobs) > 0 {
 		run(20*time.Second, "scancel", append([]string{"--quiet"}, w.jobs...)...)
 	}
@@ -204,7 +207,7 @@ func badNodes() string {
 	var bad []string
 	for _, line := range strings.Split(strings.TrimSpace(out), "\n") {
 		state := strings.TrimSuffix(strings.Fields(line)[2], ":")
-		if !slices.Contains([]string{"idle", "mixed", "allocated", "completing"}, strings.TrimRight(state, "*~#!%$@^-+")) {
+		if !slices.Contains([]string{"idle", "mixed", "allocated", "completing", "planned"}, strings.TrimRight(state, "*~#!%$@^-+")) {
 			bad = append(bad, line)
 		}
 	}

@@ -195,6 +195,25 @@ func TestOrphans(t *testing.T) {
 	}
 }
 
+// TestOrphansOfSteps: the Pods of a numbered step go with their job, on every node of it.
+func TestOrphansOfSteps(t *testing.T) {
+	step := func(job, step, node string) corev1.Pod {
+		return pod(job, func(p *corev1.Pod) {
+			p.Name += "-step-" + step + "-" + node
+			p.Labels[wellknown.LabelStep], p.Labels[wellknown.LabelNodeID] = step, node
+		})
+	}
+	f := &fake{
+		pods: []corev1.Pod{step("7", "0", "0"), step("7", "0", "1"), step("8", "12", "0"), step("9", "0", "0"), pod("9", nil)},
+		jobs: map[uint32]Job{7: {State: "COMPLETED", Restarts: 1}, 8: {State: "RUNNING", Restarts: 1}, 9: {State: "RUNNING", Restarts: 2}},
+	}
+	_, err := f.run(t, nil)
+	require.NoError(t, err)
+	assert.Equal(t, []string{
+		"slurm/slurm-job-7-step-0-0/uid-7", "slurm/slurm-job-7-step-0-1/uid-7", "slurm/slurm-job-9-step-0-0/uid-9", "slurm/slurm-job-9/uid-9",
+	}, f.deleted)
+}
+
 func TestWithoutSlurmsWordNothingIsDeleted(t *testing.T) {
 	f := &fake{pods: []corev1.Pod{pod("7", nil), pod("8", nil)}, jobsErr: errors.New("no slurmctld"), nodes: []corev1.Node{node("a", nil)}}
 	out, err := f.run(t, nil)

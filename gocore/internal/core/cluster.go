@@ -8,6 +8,7 @@ import (
 	"io"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/kube"
@@ -54,6 +55,18 @@ func (c *cluster) DeletePod(ctx context.Context, name string, uid types.UID, gra
 
 func (c *cluster) Follow(ctx context.Context, pod *corev1.Pod, see func(*corev1.Pod), gone func(), log func(error)) {
 	c.client.Follow(ctx, pod, see, gone, log)
+}
+
+func (c *cluster) WithdrawPod(ctx context.Context, pod *corev1.Pod) error {
+	return c.client.WithdrawPod(ctx, pod)
+}
+
+func (c *cluster) FollowStep(ctx context.Context, pod *corev1.Pod, see func([]*corev1.Pod), log func(error)) {
+	same := map[string]string{}
+	for _, label := range []string{wellknown.LabelApp, wellknown.LabelJobID, wellknown.LabelCluster, wellknown.LabelStep, wellknown.LabelIncarnation} {
+		same[label] = pod.Labels[label]
+	}
+	c.client.FollowAll(ctx, c.namespace, labels.SelectorFromSet(same).String(), see, log)
 }
 
 func (c *cluster) Events(ctx context.Context, uid types.UID) ([]corev1.Event, error) {

@@ -130,7 +130,7 @@ func newStep(host Host, log *logrus.Logger, fields []string, relays []*stream.Re
 	id, _ := strconv.ParseUint(request(fields).get("job_id"), 10, 32)
 	entry := log.WithField("job", id)
 	config := lifecycle.Config{
-		Job: job.Job{ID: uint32(id)}, Slurm: host,
+		Job: job.Job{ID: uint32(id), Step: request(fields).get("step_id")}, Slurm: host,
 		SessionID: sessionID, Random: mathrand.Float64, Clock: clock.RealClock{}, Log: entry,
 	}
 	for _, relay := range relays {

@@ -13,6 +13,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -46,6 +47,10 @@ type fakeHost struct {
 
 func (h *fakeHost) Facts(uint32) ([]string, error) { return []string{"state=RUNNING"}, nil }
 func (h *fakeHost) Requeue(uint32) error           { return errors.New("not expected") }
+func (h *fakeHost) EndStep(_, _ uint32) error      { return errors.New("not expected") }
+func (h *fakeHost) StepFacts(_, _ uint32) ([]string, error) {
+	return nil, errors.New("not expected")
+}
 func (h *fakeHost) CompleteOutOfMemory(uint32) error {
 	return errors.New("not expected")
 }
@@ -320,7 +325,7 @@ func TestReapPod(t *testing.T) {
 	for name, test := range reapCases {
 		t.Run(name, func(t *testing.T) {
 			server, cluster := podServer(t, test.pod)
-			removed, err := reapPod(t.Context(), cluster, job.Job{ID: 7, Node: "n1", Cluster: "lab"}, site.Default())
+			removed, err := reapPod(t.Context(), cluster, job.Job{ID: 7, Step: "batch", Node: "n1", Cluster: "lab"}, site.Default())
 			require.NoError(t, err)
 			assert.Equal(t, test.deleted, removed != "")
 			assert.Len(t, server.deleted, map[bool]int{true: 1}[test.deleted])
@@ -338,7 +343,7 @@ func TestReapPod(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			server, cluster := podServer(t, jobPod())
 			server.fail = test.fail
-			_, err := reapPod(t.Context(), cluster, job.Job{ID: 7, Node: "n1", Cluster: "lab"}, site.Default())
+			_, err := reapPod(t.Context(), cluster, job.Job{ID: 7, Step: "batch", Node: "n1", Cluster: "lab"}, site.Default())
 			assert.Equal(t, test.fails, err != nil)
 		})
 	}
@@ -366,7 +371,7 @@ func TestReap(t *testing.T) {
 	kubeconfig := filepath.Join(directory, "kubeconfig")
 	config := filepath.Join(directory, "k8s.yaml")
 	require.NoError(t, os.WriteFile(config, []byte("kubeconfig: "+kubeconfig+"\n"), 0o644))
-	request := []string{"config=" + config, "job_id=7", "uid=1000", "cluster=lab", "node=n1"}
+	request := []string{"config=" + config, "job_id=7", "uid=1000", "cluster=lab", "node=n1", "batch=1"}
 	serve := func(t *testing.T, p *pods) *httptest.Server {
 		server := httptest.NewServer(p)
 		t.Cleanup(server.Close)
@@ -393,6 +398,55 @@ current-context: x
 		host := &fakeHost{}
 		assert.Empty(t, Reap(host, request, 5*time.Second))
 		assert.Empty(t, host.log())
+	})
+	numbered := []string{"config=" + config, "job_id=7", "uid=1000", "cluster=lab", "node=n1", "step=0.1", "step=3.0", "step=4.2"}
+	left := func() *pods {
+		p := &pods{there: map[string]*corev1.Pod{}}
+		for name, node := range map[string]string{
+			"slurm-job-7": "n1", "slurm-job-7-step-0-1": "n1", "slurm-job-7-step-3-0": "n1", "slurm-job-7-step-4-2": "n2", "slurm-job-7-step-5-0": "n1",
+		} {
+			p.there[name] = jobPod(label(wellknown.LabelNode, node), func(pod *corev1.Pod) { pod.Name = name })
+		}
+		return p
+	}
+	t.Run("numbered steps: those that are named, of this node", func(t *testing.T) {
+		p := left()
+		serve(t, p)
+		host := &fakeHost{}
+		assert.Empty(t, Reap(host, numbered, 5*time.Second))
+		assert.Equal(t, []string{"slurm-job-7-step-0-1", "slurm-job-7-step-3-0"}, p.deleted)
+		assert.Equal(t, 2, strings.Count(host.log(), "was left behind"))
+	})
+	t.Run("numbered steps and the batch script", func(t *testing.T) {
+		p := left()
+		serve(t, p)
+		assert.Empty(t, Reap(&fakeHost{}, append(slices.Clone(numbered), "batch=1"), 5*time.Second))
+		assert.Equal(t, []string{"slurm-job-7", "slurm-job-7-step-0-1", "slurm-job-7-step-3-0"}, p.deleted)
+	})
+	t.Run("one that fails keeps none from going", func(t *testing.T) {
+		p := left()
+		p.fail = []int{http.StatusForbidden}
+		serve(t, p)
+		assert.Empty(t, Reap(&fakeHost{}, numbered, 5*time.Second))
+		assert.Equal(t, []string{"slurm-job-7-step-3-0", "slurm-job-7-step-0-1"}, p.deleted)
+	})
+	t.Run("nothing is named, nothing is asked", func(t *testing.T) {
+		p := left()
+		serve(t, p)
+		assert.Empty(t, Reap(&fakeHost{}, numbered[:5], 5*time.Second))
+		assert.Empty(t, p.deleted)
+	})
+	t.Run("Kubernetes is down: each is named, in one bound", func(t *testing.T) {
+		serve(t, left()).Close()
+		begun := time.Now()
+		assert.Contains(t, Reap(&fakeHost{}, numbered, 300*time.Millisecond), "Pod slurm-job-7-step-0-1, slurm-job-7-step-3-0, slurm-job-7-step-4-2: ")
+		assert.Less(t, time.Since(begun), 2*time.Second)
+	})
+	t.Run("no step", func(t *testing.T) {
+		for _, step := range []string{"", "0", "x.0", "0.x", "0.0.0", "-1.0", "4294967296.0"} {
+			fields := append(slices.Clone(numbered), "step="+step)
+			assert.Equal(t, fmt.Sprintf("step=%q is no step on a node", step), Reap(&fakeHost{}, fields, time.Second))
+		}
 	})
 	t.Run("a fault is tried again", func(t *testing.T) {
 		p := &pods{there: map[string]*corev1.Pod{"slurm-job-7": jobPod()}, fail: []int{http.StatusForbidden}}
@@ -438,4 +492,6 @@ func TestRequest(t *testing.T) {
 	assert.Equal(t, "2=3", r.get("b"))
 	assert.Empty(t, r.get("c"))
 	assert.Empty(t, r.get("d"))
+	assert.Equal(t, []string{"1", "4"}, r.all("a"))
+	assert.Empty(t, r.all("c"))
 }

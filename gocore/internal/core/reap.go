@@ -6,8 +6,10 @@ import (
 	"context"
 	"fmt"
 	"strconv"
+	"strings"
 	"time"
 
+	"github.com/sirupsen/logrus"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
@@ -20,9 +22,10 @@ import (
 // reapPause between two attempts to reach the API.
 const reapPause = 500 * time.Millisecond
 
-// Reap removes what the job left from this Slurm node, within the bound: the Pod of its
-// batch step, if it carries this node's label; another node's may still run. Once
-// Kubernetes has taken the deletion nothing is left for Slurm. What is left, or "".
+// Reap removes what the job left from this Slurm node, within the bound: the Pods of the
+// steps that the request names, those of them that carry this node's label; another node's
+// may still run. Once Kubernetes has taken the deletion nothing is left for Slurm. What is
+// left, or "".
 func Reap(host Host, fields []string, bound time.Duration) string {
 	ctx, cancel := context.WithTimeout(context.Background(), bound)
 	defer cancel()
@@ -31,35 +34,78 @@ func Reap(host Host, fields []string, bound time.Duration) string {
 	if err != nil {
 		return err.Error()
 	}
-	id, err := strconv.ParseUint(request.get("job_id"), 10, 32)
+	left, err := stepsOf(request)
 	if err != nil {
-		return fmt.Sprintf("job_id=%q is no job", request.get("job_id"))
+		return err.Error()
+	}
+	if len(left) == 0 {
+		return ""
 	}
 	cluster, err := openCluster(config)
 	if err != nil {
 		return err.Error()
 	}
-	j := job.Job{ID: uint32(id), Node: request.get("node"), Cluster: request.get("cluster")}
-	log := newLogger(host).WithField("job", j.ID)
+	log := newLogger(host).WithField("job", left[0].ID)
 	for {
-		removed, err := reapPod(ctx, cluster, j, config)
-		if err == nil {
-			if removed != "" {
-				log.Infof("epilog: Pod %s was left behind and is removed", removed)
-			}
+		if left, err = reapPods(ctx, cluster, left, config, log); len(left) == 0 {
 			return ""
 		}
 		select {
 		case <-time.After(reapPause):
 		case <-ctx.Done():
-			return fmt.Sprintf("Pod %s: %v", wellknown.PodName(j.ID), err)
+			names := make([]string, len(left))
+			for i, j := range left {
+				names[i] = podName(j)
+			}
+			return fmt.Sprintf("Pod %s: %v", strings.Join(names, ", "), err)
 		}
 	}
 }
 
+// stepsOf reads which of the job's steps may have a Pod: batch=1, and for each numbered one
+// on this node step=STEP.NODEID.
+func stepsOf(r request) ([]job.Job, error) {
+	id, err := strconv.ParseUint(r.get("job_id"), 10, 32)
+	if err != nil {
+		return nil, fmt.Errorf("job_id=%q is no job", r.get("job_id"))
+	}
+	j := job.Job{ID: uint32(id), Step: wellknown.StepBatch, Node: r.get("node"), Cluster: r.get("cluster")}
+	var steps []job.Job
+	if r.get("batch") == "1" {
+		steps = append(steps, j)
+	}
+	for _, value := range r.all("step") {
+		step, nodeID, _ := strings.Cut(value, ".")
+		number, errStep := strconv.ParseUint(step, 10, 32)
+		node, errNode := strconv.ParseUint(nodeID, 10, 31)
+		if errStep != nil || errNode != nil {
+			return nil, fmt.Errorf("step=%q is no step on a node", value)
+		}
+		j.Step, j.NodeID = strconv.FormatUint(number, 10), int(node)
+		steps = append(steps, j)
+	}
+	return steps, nil
+}
+
+func podName(j job.Job) string { return wellknown.PodName(j.ID, j.Step, j.NodeID) }
+
+// reapPods tries each once; those that are left, and the last one's fault.
+func reapPods(ctx context.Context, cluster *cluster, steps []job.Job, config *site.Config, log logrus.FieldLogger) (left []job.Job, fault error) {
+	for _, j := range steps {
+		removed, err := reapPod(ctx, cluster, j, config)
+		switch {
+		case err != nil:
+			left, fault = append(left, j), err
+		case removed != "":
+			log.Infof("epilog: Pod %s was left behind and is removed", removed)
+		}
+	}
+	return left, fault
+}
+
 // reapPod asks once; the name of the Pod that it deleted, or "".
 func reapPod(ctx context.Context, cluster *cluster, j job.Job, config *site.Config) (string, error) {
-	pod, err := cluster.GetPod(ctx, wellknown.PodName(j.ID))
+	pod, err := cluster.GetPod(ctx, podName(j))
 	if apierrors.IsNotFound(err) {
 		return "", nil
 	}

@@ -16,3 +16,14 @@ func (r request) get(key string) string {
 	}
 	return ""
 }
+
+// all are the values of a key that may come more than once.
+func (r request) all(key string) []string {
+	var values []string
+	for _, field := range r {
+		if k, v, found := strings.Cut(field, "="); found && k == key {
+			values = append(values, v)
+		}
+	}
+	return values
+}

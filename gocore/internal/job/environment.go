@@ -30,10 +30,16 @@ var rules = []rule{
 		"CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL", "ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES",
 		"AMD_VISIBLE_DEVICES", "ZE_AFFINITY_MASK", "NEURON_RT_VISIBLE_CORES", "HABANA_VISIBLE_DEVICES", "HABANA_VISIBLE_MODULES",
 		"ASCEND_VISIBLE_DEVICES", "ASCEND_RT_VISIBLE_DEVICES", "SLURM_JOB_GPUS", "SLURM_STEP_GPUS",
-	}, prefixes: []string{"CUDA_MPS_"}},
+		"SLURM_JOB_NICS", "SLURM_STEP_NICS", "OMPI_MCA_btl_openib_if_include",
+	}, prefixes: []string{"CUDA_MPS_", "SLINGSHOT_"}},
+	// An MPI library that finds them insists on the server and aborts without it.
+	{reason: "names a server of Slurm's MPI plugin on the Slurm node, by a socket, a file or a descriptor", names: []string{
+		"PMIX_NAMESPACE", "PMIX_RANK", "PMIX_HOSTNAME", "PMIX_SECURITY_MODE", "PMIX_PTL_MODULE", "PMIX_GDS_MODULE", "PMIX_BFROP_BUFFER_TYPE",
+		"PMIX_SYSTEM_TMPDIR",
+	}, prefixes: []string{"PMI_", "PMIX_SERVER_", "PMIX_DSTORE_", "PALS_"}},
 	{reason: "a credential or address of the Slurm node's Kubernetes; the Pod has none, or its own", names: []string{"KUBECONFIG", "KUBECACHEDIR", "KREW_ROOT"}, prefixes: []string{"KUBERNETES_"}},
 	{reason: "Slurm's credential or file on the Slurm node", names: []string{"SLURM_CONF", "SLURM_JWT", "SLURM_CONF_SERVER", "SLURM_SACK_KEY", "SLURM_SACK_JWKS", "KRB5CCNAME"}},
-	{reason: "the plugin's own, between its parts on the Slurm node", names: []string{"SLURM_K8S_RELAY_FD", "SLURM_K8S_ARGV0", "SLURM_K8S_BATCH"}},
+	{reason: "the plugin's own, between its parts on the Slurm node", names: []string{"SLURM_K8S_RELAY_FD", "SLURM_K8S_ARGV0", "SLURM_K8S_BATCH", "SLURM_K8S_STEP"}},
 	{reason: "carries a SPANK plugin's options to Slurm's own commands", prefixes: []string{"_SLURM_SPANK_OPTION_"}, contains: []string{"_SLURM_SPANK_OPTION_"}},
 	{reason: "belongs to a login session on the submitting host", names: []string{
 		"DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "ICEAUTHORITY", "SESSION_MANAGER", "WINDOWID", "DESKTOP_SESSION", "MAIL",
@@ -79,13 +85,16 @@ const (
 	visibleDevices = "NVIDIA_VISIBLE_DEVICES"
 )
 
-// Environment is what the task gets: what passes the filter, SLURM_RESTART_COUNT as if
-// incarnations that never started had not been (absent at 0, as in Slurm), and what the
-// plugin adds.
+// Environment is what the task gets: what passes the filter, and what the plugin adds. To
+// a batch script, SLURM_RESTART_COUNT as if incarnations that never started had not been
+// (absent at 0, as in Slurm); a numbered step has it from its job.
 func (j Job) Environment(env []string, record Record) []string {
-	set := map[string]string{restartCount: ""}
-	if n := j.started(record); n > 0 {
-		set[restartCount] = strconv.FormatUint(uint64(n), 10)
+	set := map[string]string{}
+	if j.IsBatch() {
+		set[restartCount] = ""
+		if n := j.started(record); n > 0 {
+			set[restartCount] = strconv.FormatUint(uint64(n), 10)
+		}
 	}
 	if !j.HasGPU() {
 		set[visibleDevices] = "void"

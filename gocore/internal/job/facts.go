@@ -8,8 +8,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-
-	"github.com/slurm-k8s/slurm-k8s/gocore/internal/wellknown"
 )
 
 // Merge adds what slurmctld says of the job (gocore.h, job_facts). Whose the job is must
@@ -34,7 +32,10 @@ func (j *Job) Merge(facts []string) error {
 	number(f, "restart_count", 1<<32-1, &n.Restarts)
 	number(f, "array_job_id", 1<<32-1, &n.ArrayJobID)
 	number(f, "array_task_id", 1<<32-1, &n.ArrayTaskID)
-	number(f, "nodes", maxNodes, &n.Nodes)
+	f.text("tres", &n.TRES)
+	if j.IsBatch() { // another step may have fewer nodes
+		number(f, "nodes", maxNodes, &n.Nodes)
+	}
 	f.flag("requeue", &n.Requeue)
 	f.flag("exclusive", &n.Exclusive)
 	f.flag("whole_memory", &n.WholeMemory)
@@ -73,7 +74,7 @@ func (j Job) share(step, allocation int64) int64 {
 	switch {
 	case allocation == 0:
 		return step
-	case step == 0 || j.Step == wellknown.StepBatch:
+	case step == 0 || j.IsBatch():
 		return allocation
 	}
 	return min(step, allocation)

@@ -8,6 +8,8 @@ package job
 import (
 	"strings"
 	"time"
+
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/wellknown"
 )
 
 // Job is one step of one incarnation of a job on one Slurm node, as Slurm says.
@@ -30,9 +32,11 @@ type Job struct {
 	MemoryMiB int64 // of this step on this node; 0: Slurm has not limited it
 	GRES      []GRES
 	Exclusive bool // whole node
+	// Overlap: a numbered step that shares cpus and GRES with other steps of the job.
+	Overlap bool
 
-	Nodes     int           // of the allocation
-	NodeID    int           // this node's number in it
+	Nodes     int           // of the step; of a batch script's whole allocation
+	NodeID    int           // this node's number among them
 	Tasks     int           // local tasks
 	TimeLimit time.Duration // 0: unlimited
 
@@ -46,6 +50,8 @@ type Job struct {
 	Restarts     uint32 // Slurm's restart count: incarnations before this one
 	Requeue      bool   // false: --no-requeue
 	AdminComment string
+	// TRES is all that the job has, in Slurm's text ("cpu=4,gres/gpu=2"); empty: not known.
+	TRES string
 
 	ArrayJobID  uint32 // 0: no array
 	ArrayTaskID uint32
@@ -66,7 +72,12 @@ type Options struct {
 	Legacy  bool // the options stood in comment lines of the job file
 	// Script is K8S_SCRIPT, set where the job file has no command of its own.
 	Script string
+	// Rendezvous names the variables that tasks find each other by; empty: the site's choice.
+	Rendezvous string
 }
+
+// IsBatch tells a batch script from a step of srun's.
+func (j Job) IsBatch() bool { return j.Step == wellknown.StepBatch }
 
 // HasGPU tells whether a GRES of the step is one of Slurm's that stand for GPUs.
 func (j Job) HasGPU() bool {

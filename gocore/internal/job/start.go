@@ -33,6 +33,7 @@ func FromFields(start []string) (Job, error) {
 	number(f, "tasks", maxTasks, &j.Tasks)
 	f.text("option."+option.Image, &j.Options.Image)
 	f.text("option."+option.Workdir, &j.Options.Workdir)
+	f.text("option."+rendezvousOption, &j.Options.Rendezvous)
 	f.text("legacy_script", &j.Options.Script)
 	f.flag("legacy", &j.Options.Legacy)
 	if f.err != nil {
@@ -59,7 +60,7 @@ func (j Job) checkStep() error {
 	if j.Tasks == 0 {
 		return errors.New("tasks: 0 tasks")
 	}
-	if j.Step == wellknown.StepBatch {
+	if j.IsBatch() {
 		return nil
 	}
 	if n, err := strconv.ParseUint(j.Step, 10, 32); err != nil || n >= firstOwnStep || strconv.FormatUint(n, 10) != j.Step {
@@ -99,6 +100,9 @@ func (o Options) check() error {
 	}
 	if o.Script != "" {
 		err = errors.Join(err, option.CheckScript(o.Script))
+	}
+	if o.Rendezvous != "" {
+		err = errors.Join(err, checkRendezvous(o.Rendezvous))
 	}
 	return err
 }

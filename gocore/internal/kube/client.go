@@ -112,6 +112,17 @@ func (c *Client) DeletePod(ctx context.Context, namespace, name string, uid type
 		Timeout(requestTimeout).Do(ctx).Error()
 }
 
+// WithdrawPod deletes the Pod as DeletePod does, but only where it is still as pod says: a
+// conflict says that it has changed since. Needs the verb delete on pods.
+func (c *Client) WithdrawPod(ctx context.Context, pod *corev1.Pod) error {
+	return c.REST.Delete().Namespace(pod.Namespace).Resource("pods").Name(pod.Name).
+		Body(&metav1.DeleteOptions{
+			GracePeriodSeconds: new(int64(1)),
+			Preconditions:      &metav1.Preconditions{UID: &pod.UID, ResourceVersion: &pod.ResourceVersion},
+		}).
+		Timeout(requestTimeout).Do(ctx).Error()
+}
+
 // ListPods needs the verb list on pods. selector is a label selector.
 func (c *Client) ListPods(ctx context.Context, namespace, selector string) ([]corev1.Pod, error) {
 	list := &corev1.PodList{}

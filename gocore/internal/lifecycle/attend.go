@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/podstatus"
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/report"
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/stream"
@@ -114,7 +116,7 @@ func (s *Step) attend() outcome {
 				answers <- answer{nil, fmt.Errorf("panic: %v", r)}
 			}
 		}()
-		exits, err := s.connected.Exits(ctx)
+		exits, err := s.collect(ctx)
 		answers <- answer{exits, err}
 	}()
 	bound := patience{clock: s.Clock}
@@ -129,7 +131,9 @@ func (s *Step) attend() outcome {
 			if killed {
 				return outcome{kind: abandoned, exits: a.exits, cause: context.Cause(s.ctx)}
 			}
-			s.settle(a.exits)
+			if !s.numbered {
+				s.settle(a.exits)
+			}
 			return s.judge(a.exits)
 		case pod := <-s.pod.states:
 			s.pod.saw(pod)
@@ -146,6 +150,34 @@ func (s *Step) attend() outcome {
 			bound.within(killLimit)
 		}
 	}
+}
+
+// collect waits for the ends of the tasks. A numbered step's relay ends with its task:
+// srun reports each, and --kill-on-bad-exit acts on the first.
+func (s *Step) collect(ctx context.Context) ([]stream.Exit, error) {
+	if !s.numbered {
+		return s.connected.Exits(ctx)
+	}
+	var tasks errgroup.Group
+	for task := range s.Relays {
+		tasks.Go(func() error {
+			defer recoverTo(s.Log)
+			exit, err := s.connected.Exit(ctx, uint32(task))
+			if err != nil {
+				return err
+			}
+			exit.Status = report.Sane(exit.Status)
+			if exit.OOMKills > 0 {
+				s.Relays[task].Notice(report.OutOfMemory(exit.OOMKills))
+			}
+			s.exitTask(uint32(task), exit)
+			return nil
+		})
+	}
+	if err := tasks.Wait(); err != nil {
+		return nil, err
+	}
+	return s.connected.Exits(ctx)
 }
 
 // settle gives Kubernetes a moment to say that it ended the Pod, where a task died of TERM
@@ -191,7 +223,9 @@ func (s *Step) judge(exits []stream.Exit) outcome {
 	for i := range exits {
 		exits[i].Status = report.Sane(exits[i].Status)
 		statuses = append(statuses, exits[i].Status)
-		kills = max(kills, exits[i].OOMKills)
+		if !s.numbered { // each task's has been told by collect
+			kills = max(kills, exits[i].OOMKills)
+		}
 	}
 	verdict := report.Judge(s.pod.reading(), statuses, kills)
 	o := outcome{kind: ended, exits: exits, reason: verdict.Reason, memory: verdict.OutOfMemory}
@@ -208,5 +242,5 @@ func (s *Step) podName() string {
 	if s.pod != nil && s.pod.pod != nil {
 		return s.pod.pod.Name
 	}
-	return wellknown.PodName(s.Job.ID)
+	return wellknown.PodName(s.Job.ID, s.Job.Step, s.Job.NodeID)
 }

@@ -301,6 +301,57 @@ func (c *fakeCluster) DeletePod(ctx context.Context, name string, uid types.UID,
 	})
 }
 
+func (c *fakeCluster) WithdrawPod(ctx context.Context, pod *corev1.Pod) error {
+	return c.w.call(ctx, "WithdrawPod", func() error {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		now := c.pods[pod.Name]
+		if now == nil || now.UID != pod.UID || now.ResourceVersion != pod.ResourceVersion {
+			return apierrors.NewConflict(podResource, pod.Name, errors.New("the ResourceVersion in the precondition does not match"))
+		}
+		c.change(now, deleted)
+		return nil
+	})
+}
+
+func (c *fakeCluster) FollowStep(ctx context.Context, pod *corev1.Pod, see func([]*corev1.Pod), log func(error)) {
+	for {
+		c.mu.Lock()
+		pods, changed := []*corev1.Pod{}, c.changed
+		for _, p := range c.pods {
+			if p.Labels[wellknown.LabelStep] == pod.Labels[wellknown.LabelStep] {
+				pods = append(pods, p)
+			}
+		}
+		c.mu.Unlock()
+		see(pods)
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// peer is the Pod of the step's node 1, from after the beginning on; do is what becomes of it.
+func (c *fakeCluster) peer(after time.Duration, script ...event) {
+	c.w.after(after, func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.version++
+		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+			Name: fmt.Sprintf("slurm-job-7-step-3-1-%d", c.version), UID: types.UID(fmt.Sprintf("peer-%d", c.version)), ResourceVersion: fmt.Sprint(c.version),
+			Labels: map[string]string{wellknown.LabelStep: "3", wellknown.LabelNodeID: "1"},
+		}}
+		p.Status.PodIP = "10.0.0.2"
+		c.pods[p.Name] = p
+		c.history[p.UID] = []*corev1.Pod{p}
+		close(c.changed)
+		c.changed = make(chan struct{})
+		c.play(p.UID, script)
+	})
+}
+
 func (c *fakeCluster) Follow(ctx context.Context, pod *corev1.Pod, see func(*corev1.Pod), gone func(), log func(error)) {
 	next := 0
 	for {

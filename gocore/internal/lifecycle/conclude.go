@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"strconv"
-	"syscall"
 	"time"
 
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/job"
@@ -45,7 +44,7 @@ func (s *Step) concludeEnded(o outcome) {
 		s.tell(o.reason)
 		s.remember(o.reason)
 	}
-	if o.memory {
+	if o.memory && s.Job.IsBatch() {
 		if err := s.Slurm.CompleteOutOfMemory(s.Job.ID); err != nil {
 			s.Log.WithError(err).Info("Slurm did not take OUT_OF_MEMORY; the job ends as its task did")
 		}
@@ -57,6 +56,12 @@ func (s *Step) concludeEnded(o outcome) {
 // concludeDisrupted: no fault of the job's. It runs again where it allows that.
 func (s *Step) concludeDisrupted(o outcome) {
 	s.tell(o.reason)
+	if !s.Job.IsBatch() {
+		s.exit(o.exits)
+		s.cleanUp(true)
+		s.endStep()
+		return
+	}
 	if !s.Job.Requeue {
 		s.remember(o.reason)
 		s.exit(o.exits)
@@ -79,11 +84,12 @@ func (s *Step) concludePutBack(o outcome) {
 // concludeAbandoned: Slurm ends the step; it needs no reason from us.
 func (s *Step) concludeAbandoned(o outcome) {
 	s.Log.Infof("the step ends: %v", o.cause)
-	if o.exits == nil && errors.Is(o.cause, errCancelled) {
-		o.exits = s.sameExit(uint32(syscall.SIGTERM))
+	var signal cancelled
+	if o.exits == nil && errors.As(o.cause, &signal) {
+		o.exits = s.sameExit(uint32(signal))
 	}
 	s.cleanUp(true) // first: Slurm may be slow, and Finish's time is short
-	if !s.started.Load() {
+	if !s.started.Load() && s.Job.IsBatch() {
 		s.rememberUnstarted()
 	}
 	s.exit(o.exits)
@@ -95,6 +101,17 @@ func (s *Step) end(reason string) {
 	s.remember(reason)
 	s.exit(s.sameExit(1 << 8))
 	s.cleanUp(true)
+	s.endStep()
+}
+
+// endStep ends the step on its other Slurm nodes, which would wait for this one's part.
+func (s *Step) endStep() {
+	if s.Job.IsBatch() || s.Job.Nodes < 2 {
+		return
+	}
+	if err := s.insist("the end", func() error { return s.Slurm.EndStep(s.Job.ID, s.number()) }); err != nil {
+		s.Log.WithError(err).Info("Slurm did not end the step on its other nodes")
+	}
 }
 
 // tell writes a line to the first task's stderr and to Slurm's log.
@@ -110,8 +127,15 @@ func (s *Step) exit(exits []stream.Exit) {
 	if len(exits) != len(s.Relays) {
 		exits = s.sameExit(1 << 8)
 	}
-	for i, relay := range s.Relays {
-		relay.Exit(exits[i])
+	for i := range s.Relays {
+		s.exitTask(uint32(i), exits[i])
+	}
+}
+
+// exitTask ends one relay; the first call counts. Any goroutine may call it.
+func (s *Step) exitTask(task uint32, exit stream.Exit) {
+	if !s.ended[task].Swap(true) {
+		s.Relays[task].Exit(exit)
 	}
 }
 
@@ -146,8 +170,12 @@ func (s *Step) cleanUp(wait bool) {
 	s.forget()
 }
 
-// remember leaves the reason in AdminComment, where sacct shows it.
+// remember leaves a job's reason in AdminComment, where sacct shows it. A numbered step's is
+// told by srun, and its job goes on.
 func (s *Step) remember(reason string) {
+	if !s.Job.IsBatch() {
+		return
+	}
 	s.record.Reason = reason
 	s.update([]string{"admin_comment=" + s.record.Encode()})
 }

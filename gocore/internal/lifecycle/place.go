@@ -143,15 +143,18 @@ func (s *Step) create(pod *corev1.Pod, limit time.Time) *outcome {
 // await waits until the Pod's container runs ("", nil). A text asks for another attempt.
 func (s *Step) await(limit time.Time) (again string, verdict *outcome) {
 	begun := s.Clock.Now()
-	gate := s.Clock.NewTimer(job.GateWait(s.record.Gated, s.Site.Gate))
+	gate := s.Clock.NewTimer(job.GateWait(s.record.Gated+s.attempts, s.Site.Gate))
 	defer gate.Stop()
 	grace := s.Clock.NewTimer(s.Site.Gate.Grace.Duration)
 	defer grace.Stop()
 	late := s.Clock.NewTimer(limit.Sub(begun))
 	defer late.Stop()
 	graceOver, gateOver, tooLate, asked, scheduled := false, false, false, false, false
+	news := newNews(s)
+	defer news.stop()
 	for {
 		reading := s.pod.reading()
+		news.tell(reading)
 		if !scheduled && reading.NodeName != "" {
 			// From here on the limit is for pulls and mounts, however long the gate took.
 			scheduled, tooLate = true, false
@@ -177,7 +180,7 @@ func (s *Step) await(limit time.Time) (again string, verdict *outcome) {
 					return "", verdict
 				}
 			}
-			if gateOver {
+			if gateOver && s.givesUpRoom() {
 				return "", returned(report.NoRoom(reading.Unschedulable))
 			}
 		case tooLate && (reading.Unschedulable == "" || reading.Nominated):
@@ -192,6 +195,8 @@ func (s *Step) await(limit time.Time) (again string, verdict *outcome) {
 			gateOver = true
 		case <-late.C():
 			tooLate = true
+		case <-news.due():
+			news.ready = true
 		case <-s.ctx.Done():
 			return "", s.interrupted()
 		}

@@ -23,6 +23,11 @@ type Cluster interface {
 	DeletePod(ctx context.Context, name string, uid types.UID, grace int64) error
 	// Follow calls see with each state from pod on, and gone once; blocks until ctx ends or gone.
 	Follow(ctx context.Context, pod *corev1.Pod, see func(*corev1.Pod), gone func(), log func(error))
+	// WithdrawPod deletes the Pod if it is still as given; a conflict says that it is not.
+	WithdrawPod(ctx context.Context, pod *corev1.Pod) error
+	// FollowStep calls see with the Pods of the Pod's step on all its nodes after each change,
+	// until ctx ends; all cores of the step see the same moments in the same order.
+	FollowStep(ctx context.Context, pod *corev1.Pod, see func([]*corev1.Pod), log func(error))
 	// Events of the Pod, as Kubernetes' own words, oldest first.
 	Events(ctx context.Context, uid types.UID) ([]corev1.Event, error)
 	// Shapes of the cluster's nodes as the collector published them.
@@ -34,6 +39,9 @@ type Cluster interface {
 // Slurm is slurmctld as a step sees it. The calls block for as long as Slurm does.
 type Slurm interface {
 	Facts(jobID uint32) ([]string, error)
+	StepFacts(jobID, step uint32) ([]string, error)
+	// EndStep ends a step on all its Slurm nodes, as scancel JOB.STEP does.
+	EndStep(jobID, step uint32) error
 	Requeue(jobID uint32) error
 	Update(jobID uint32, fields []string) error
 	CompleteOutOfMemory(jobID uint32) error
@@ -66,6 +74,8 @@ type Session interface {
 	// Forward sends what the task's relay gets to podinit from now on: signals, input.
 	Forward(task uint32)
 	Signal(task uint32, signal stream.Signal)
+	// Exit waits for the end of a task and for its output to be delivered.
+	Exit(ctx context.Context, task uint32) (stream.Exit, error)
 	// Exits waits for the end of every task and for its output to be delivered.
 	Exits(ctx context.Context) ([]stream.Exit, error)
 	Detach(ctx context.Context)

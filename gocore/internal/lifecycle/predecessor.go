@@ -94,7 +94,7 @@ func (s *Step) retire(old, pod *corev1.Pod) error {
 	}
 	fence := old.DeletionTimestamp.Add(s.Site.OrphanTimeout.Duration + fenceSlack)
 	if podstatus.Ended(old) || s.Clock.Now().After(fence) {
-		pod.Name = wellknown.PodName(s.Job.ID) + "-" + strconv.FormatUint(uint64(s.Job.Restarts), 10)
+		pod.Name = wellknown.PodName(s.Job.ID, s.Job.Step, s.Job.NodeID) + "-" + strconv.FormatUint(uint64(s.Job.Restarts), 10)
 		s.Log.Infof("Pod %s of an earlier run has ended but its object stays; this run's Pod is %s", old.Name, pod.Name)
 	}
 	return nil

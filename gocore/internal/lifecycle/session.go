@@ -45,7 +45,7 @@ func (s *Step) endSession() {
 func (s *Step) prepared() []stream.Launch {
 	launches := make([]stream.Launch, len(s.launches))
 	for i, launch := range s.launches {
-		launch.Env = s.Job.Environment(launch.Env, s.record)
+		launch.Env = s.Job.Rendezvous(s.Job.Environment(launch.Env, s.record), s.addresses, s.Site.Rendezvous)
 		launch.Home = s.Job.Home
 		if s.Job.Options.Workdir != "" {
 			launch.Directory, launch.Required = s.Job.Options.Workdir, true

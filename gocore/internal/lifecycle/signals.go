@@ -3,11 +3,15 @@
 package lifecycle
 
 import (
+	"slices"
 	"sync"
 	"syscall"
 
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/stream"
 )
+
+// endings are the signals by which users and Slurm end what runs.
+var endings = []syscall.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGXCPU}
 
 // heldMax bounds the signals kept for a task that has not started.
 const heldMax = 64
@@ -61,14 +65,16 @@ func (s *Step) watch(task uint32, relay Relay) {
 			// Asked before and after: Slurm's answer takes time, and a task that started
 			// meanwhile shall have its signal.
 			if !s.started.Load() && s.cancels(signal) && !s.started.Load() {
-				s.stop(errCancelled)
+				s.stop(cancelled(signal.Number))
 				continue
 			}
 			s.held.deliver(task, signal)
 		case <-handedOver:
 			signals, handedOver = nil, nil
 		case <-relay.Done():
-			s.stop(errKilled)
+			if !s.ended[task].Load() {
+				s.stop(errKilled)
+			}
 			return
 		case <-s.ctx.Done():
 			return // the end goes on without signals
@@ -76,10 +82,14 @@ func (s *Step) watch(task uint32, relay Relay) {
 	}
 }
 
-// cancels tells whether a signal before the start ends the job. TERM is how Slurm
+// cancels tells whether a signal before the start ends the step. A numbered one ends by what
+// would end a program that has only begun, as by srun's Ctrl-C. Of a batch script TERM is how Slurm
 // begins to end one, but also what --signal=B:TERM@60 sends: only Slurm's state tells
 // them apart. Where Slurm cannot be asked the job is not started.
 func (s *Step) cancels(signal stream.Signal) bool {
+	if s.numbered {
+		return slices.Contains(endings, syscall.Signal(signal.Number))
+	}
 	if syscall.Signal(signal.Number) != syscall.SIGTERM {
 		return false
 	}

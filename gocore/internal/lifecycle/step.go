@@ -12,6 +12,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -28,10 +29,14 @@ import (
 
 // Why a step is interrupted; the cause of its context.
 var (
-	errCancelled = errors.New("cancelled")           // TERM, and Slurm says that the job ends
-	errKilled    = errors.New("the relay is gone")   // KILL, or the relay died
-	errFinish    = errors.New("Slurm ends the step") // slurm_spank_exit
+	errKilled = errors.New("the relay is gone")   // KILL, or the relay died
+	errFinish = errors.New("Slurm ends the step") // slurm_spank_exit
 )
+
+// cancelled: a signal ends the step before it has started.
+type cancelled uint32
+
+func (c cancelled) Error() string { return "cancelled" }
 
 // Config is what a Step needs. Job holds what the host said at the start; Slurm's
 // own facts are merged into it.
@@ -59,24 +64,28 @@ type Step struct {
 	done chan struct{}
 	ctx  context.Context
 
+	numbered   bool   // Job is not a batch script; for goroutines that must not read Job, as id
 	id         uint32 // Job's, for goroutines that must not read Job while facts are merged into it
 	session    uint64
 	launches   []stream.Launch
 	record     job.Record
 	pod        *followed // nil before one was created, and after it is known to be gone
 	doubt      string    // name of a Pod whose creation was not answered: it may be there
+	attempts   uint32    // how often the Pod of a numbered step was given up before it started
+	addresses  []string  // of the step's Pods, in the order of its nodes
 	connected  Session   // nil before the container runs
 	running    *running  // its goroutine
 	started    atomic.Bool
 	held       heldSignals
 	handedOver chan struct{} // closed when the session takes the relays' signals
+	ended      []atomic.Bool // by task: its relay was told to end
 	left       leftover
 }
 
 // New makes a Step that waits for Run.
 func New(config Config) *Step {
 	ctx, stop := context.WithCancelCause(context.Background())
-	return &Step{Config: config, ctx: ctx, stop: stop, done: make(chan struct{}), handedOver: make(chan struct{}), id: config.Job.ID, session: config.SessionID()}
+	return &Step{Config: config, ctx: ctx, stop: stop, done: make(chan struct{}), handedOver: make(chan struct{}), id: config.Job.ID, numbered: !config.Job.IsBatch(), session: config.SessionID(), ended: make([]atomic.Bool, len(config.Relays))}
 }
 
 // Run lives the step's life and returns when everything is cleaned up, or cannot be.
@@ -133,13 +142,33 @@ func (s *Step) live() outcome {
 	if fault := s.learn(); fault != nil {
 		return *fault
 	}
+	for {
+		verdict := s.begin()
+		if verdict == nil {
+			return s.attend()
+		}
+		if verdict.kind != putBack || s.Job.IsBatch() {
+			return *verdict
+		}
+		if !s.waitAgain(verdict.reason) {
+			return *s.interrupted()
+		}
+	}
+}
+
+// begin makes the Pod and starts the tasks in it; nil: they run.
+func (s *Step) begin() *outcome {
 	if verdict := s.place(); verdict != nil {
-		return *verdict
+		return verdict
 	}
-	if verdict := s.connect(); verdict != nil {
-		return *verdict
+	if verdict := s.gather(); verdict != nil {
+		return verdict
 	}
-	return s.attend()
+	verdict := s.connect()
+	if verdict != nil && verdict.kind == putBack && s.Job.Nodes > 1 {
+		verdict.kind = faulty // the other nodes' tasks have started
+	}
+	return verdict
 }
 
 // learn asks Slurm about the job and checks what it says.
@@ -162,7 +191,35 @@ func (s *Step) learn() *outcome {
 	if err := s.Job.Merge(facts); err != nil {
 		return failed(report.Refused(err))
 	}
+	if s.Job.IsBatch() {
+		return nil
+	}
+	return s.learnStep()
+}
+
+// learnStep asks Slurm what of the job a numbered step has.
+func (s *Step) learnStep() *outcome {
+	var facts []string
+	err := s.insist("the question about the step", func() (err error) {
+		facts, err = s.Slurm.StepFacts(s.Job.ID, s.number())
+		return err
+	})
+	if s.ctx.Err() != nil {
+		return s.interrupted()
+	}
+	if err == nil {
+		err = s.Job.MergeStep(facts)
+	}
+	if err != nil {
+		return failed(report.Refused(err))
+	}
 	return nil
+}
+
+// number is a numbered step's.
+func (s *Step) number() uint32 {
+	number, _ := strconv.ParseUint(s.Job.Step, 10, 32) // checked by job.FromFields
+	return uint32(number)
 }
 
 // interrupted is the outcome of an ended context.

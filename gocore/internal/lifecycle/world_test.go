@@ -44,6 +44,8 @@ const (
 // world is a step with models of all that it talks to, which note every rule it breaks.
 type world struct {
 	site    *site.Config
+	stepID  string
+	nodes   int // of the step; this one is number 0
 	cluster *fakeCluster
 	slurm   *fakeSlurm
 	relays  []*fakeRelay
@@ -75,8 +77,9 @@ type world struct {
 type tasks struct {
 	take  time.Duration
 	exit  stream.Exit
-	traps bool // TERM does not end them
-	mute  bool // they never end by themselves, not by KILL either
+	traps bool                     // TERM does not end them
+	mute  bool                     // they never end by themselves, not by KILL either
+	early map[uint32]time.Duration // tasks that end before the others
 }
 
 // fault is what goes wrong with one call of a port.
@@ -90,7 +93,7 @@ type fault struct {
 
 func newWorld() *world {
 	w := &world{
-		site: site.Default(), faults: map[string][]fault{}, hooks: map[string]func(){}, first: map[string]time.Duration{}, over: make(chan struct{}),
+		site: site.Default(), stepID: "batch", nodes: 1, faults: map[string][]fault{}, hooks: map[string]func(){}, first: map[string]time.Duration{}, over: make(chan struct{}),
 		tasks: tasks{take: 2 * time.Second}, randomness: 1, began: time.Now(),
 	}
 	w.cluster = newFakeCluster(w)
@@ -213,7 +216,7 @@ func (w *world) make() {
 	log.SetFormatter(stamped{w})
 	config := Config{
 		Job: job.Job{
-			ID: testJob, Step: "batch", Cluster: "lab", Node: "n1", UID: 1000, GID: 1000, User: "alice", CPUs: 1, Nodes: 1,
+			ID: testJob, Step: w.stepID, Cluster: "lab", Node: "n1", UID: 1000, GID: 1000, User: "alice", CPUs: 1, Nodes: w.nodes,
 			Tasks: len(w.relays), Requeue: true, Options: job.Options{Image: "registry.lab/tiny:1"},
 		},
 		Fault: w.fault, Site: w.site, Podinit: []byte("podinit"), Cluster: w.cluster, Slurm: w.slurm,
@@ -466,6 +469,7 @@ type fakeSlurm struct {
 	restarts  int
 	requeues  int
 	memory    int
+	stepEnds  int
 	facts     []string // more of them
 	refuseOOM bool
 }
@@ -515,6 +519,26 @@ func (s *fakeSlurm) Facts(id uint32) (facts []string, err error) {
 		return nil
 	})
 	return facts, err
+}
+
+func (s *fakeSlurm) StepFacts(id, step uint32) (facts []string, err error) {
+	if fmt.Sprint(step) != s.w.stepID {
+		s.w.breaks("step %d", step)
+	}
+	err = s.w.call(context.Background(), "StepFacts", func() error {
+		facts = []string{"tres=cpu=2,mem=400M,node=" + fmt.Sprint(s.w.nodes), "nodes=" + fmt.Sprint(s.w.nodes)}
+		return nil
+	})
+	return facts, err
+}
+
+func (s *fakeSlurm) EndStep(id, step uint32) error {
+	return s.w.call(context.Background(), "EndStep", func() error {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.stepEnds++
+		return nil
+	})
 }
 
 func (s *fakeSlurm) Requeue(id uint32) error {
@@ -628,6 +652,7 @@ type fakeSession struct {
 	over      bool // Run has ended
 	detach    bool
 	forwarded []uint32
+	early     map[uint32]bool
 	ends      []stream.Exit // of the tasks, as podinit knows
 	delivered bool
 }
@@ -636,7 +661,7 @@ func (w *world) newSession(id uint64, dial stream.Dialer) Session {
 	if id != testSession {
 		w.breaks("session %x", id)
 	}
-	s := &fakeSession{w: w, dial: dial, changed: make(chan struct{})}
+	s := &fakeSession{w: w, dial: dial, changed: make(chan struct{}), early: map[uint32]bool{}}
 	w.mu.Lock()
 	w.sessions = append(w.sessions, s)
 	w.mu.Unlock()
@@ -755,6 +780,9 @@ func (s *fakeSession) Start(ctx context.Context, launches []stream.Launch) error
 		s.sent = true
 		s.mu.Unlock()
 		time.AfterFunc(s.w.tasks.take, func() { s.end(s.w.tasks.exit) })
+		for task, take := range s.w.tasks.early {
+			time.AfterFunc(take, func() { s.change(func() { s.early[task] = true }) })
+		}
 		return nil
 	})
 }
@@ -806,6 +834,17 @@ func (s *fakeSession) Signal(task uint32, signal stream.Signal) {
 	if linked && (signal.Number == 9 || signal.Number == 15 && !s.w.tasks.traps) {
 		time.AfterFunc(time.Millisecond, func() { s.end(stream.Exit{Status: signal.Number}) })
 	}
+}
+
+func (s *fakeSession) Exit(ctx context.Context, task uint32) (exit stream.Exit, err error) {
+	err = s.until(ctx, func() bool {
+		exit = s.w.tasks.exit
+		if s.delivered {
+			exit = s.ends[task]
+		}
+		return s.delivered || s.early[task]
+	})
+	return exit, err
 }
 
 func (s *fakeSession) Exits(ctx context.Context) (exits []stream.Exit, err error) {

@@ -10,12 +10,14 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/job"
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/site"
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/wellknown"
 )
 
 const (
 	volumePodinit = "podinit"
 	volumeRun     = "run"
+	volumeShm     = "shm"
 	// runSize bounds the emptyDir in memory: podinit's socket and the script.
 	runSize = "32Mi"
 	// executable: podinit may be read and run by the job's user, and written by nobody.
@@ -26,6 +28,13 @@ const (
 // workingDir, which runc would make as root where the image lacks it.
 func container(in Input, request Request) corev1.Container {
 	resources := request.list()
+	mounts := []corev1.VolumeMount{
+		{Name: volumePodinit, MountPath: wellknown.PodinitDirectory, ReadOnly: true},
+		{Name: volumeRun, MountPath: wellknown.RunDirectory},
+	}
+	if in.Site.Pod.ShmSize != "" {
+		mounts = append(mounts, corev1.VolumeMount{Name: volumeShm, MountPath: "/dev/shm"})
+	}
 	return corev1.Container{
 		Name:  wellknown.ContainerName,
 		Image: in.Job.Options.Image,
@@ -40,10 +49,7 @@ func container(in Input, request Request) corev1.Container {
 		Resources:                corev1.ResourceRequirements{Requests: resources, Limits: resources.DeepCopy()},
 		ImagePullPolicy:          corev1.PullPolicy(in.Site.Pod.PullPolicy),
 		TerminationMessagePolicy: corev1.TerminationMessageReadFile,
-		VolumeMounts: []corev1.VolumeMount{
-			{Name: volumePodinit, MountPath: wellknown.PodinitDirectory, ReadOnly: true},
-			{Name: volumeRun, MountPath: wellknown.RunDirectory},
-		},
+		VolumeMounts:             mounts,
 		SecurityContext: &corev1.SecurityContext{
 			AllowPrivilegeEscalation: new(false),
 			Capabilities:             &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
@@ -63,18 +69,37 @@ func environment(request Request) []corev1.EnvVar {
 	return []corev1.EnvVar{{Name: "NVIDIA_VISIBLE_DEVICES", Value: "void"}}
 }
 
-func volumes(podinit string) []corev1.Volume {
-	return []corev1.Volume{
+// shmSize is the site's for /dev/shm; nil: the runtime's own.
+func shmSize(config *site.Config) (*resource.Quantity, error) {
+	if config.Pod.ShmSize == "" {
+		return nil, nil
+	}
+	size, err := resource.ParseQuantity(config.Pod.ShmSize)
+	if err != nil {
+		return nil, fmt.Errorf("pod.shm_size: %q is not a quantity", config.Pod.ShmSize)
+	}
+	return &size, nil
+}
+
+func volumes(podinit string, shm *resource.Quantity) []corev1.Volume {
+	list := []corev1.Volume{
 		{Name: volumePodinit, VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
 			LocalObjectReference: corev1.LocalObjectReference{Name: podinit},
 			Items:                []corev1.KeyToPath{{Key: wellknown.PodinitKey, Path: wellknown.PodinitKey}},
 			DefaultMode:          new(executable),
 		}}},
-		{Name: volumeRun, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{
-			Medium:    corev1.StorageMediumMemory,
-			SizeLimit: new(resource.MustParse(runSize)),
-		}}},
+		inMemory(volumeRun, resource.MustParse(runSize)),
 	}
+	if shm != nil {
+		list = append(list, inMemory(volumeShm, *shm))
+	}
+	return list
+}
+
+func inMemory(name string, size resource.Quantity) corev1.Volume {
+	return corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{
+		Medium: corev1.StorageMediumMemory, SizeLimit: &size,
+	}}}
 }
 
 // podSecurity is the restricted profile with the user's own ids. Strict: else the image's

@@ -41,8 +41,6 @@ func Build(in Input) (*corev1.Pod, error) {
 	switch {
 	case in.Site == nil, in.Session == 0, in.PodinitConfigMap == "":
 		return nil, errors.New("the Pod's input is not complete")
-	case j.Step != wellknown.StepBatch:
-		return nil, fmt.Errorf("step %s: only the batch script runs in a Pod", j.Step)
 	case j.UID == 0 || j.GID == 0:
 		return nil, errors.New("root's jobs do not run in a Pod")
 	case j.Options.Image == "":
@@ -52,10 +50,14 @@ func Build(in Input) (*corev1.Pod, error) {
 	if err != nil {
 		return nil, err
 	}
+	shm, err := shmSize(in.Site)
+	if err != nil {
+		return nil, err
+	}
 	pod := &corev1.Pod{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
 		ObjectMeta: metav1.ObjectMeta{
-			Name:        wellknown.PodName(j.ID),
+			Name:        wellknown.PodName(j.ID, j.Step, j.NodeID),
 			Namespace:   in.Site.Namespace,
 			Labels:      Labels(j, in.Site),
 			Annotations: annotations(j, in.Session),
@@ -63,7 +65,7 @@ func Build(in Input) (*corev1.Pod, error) {
 		Spec: corev1.PodSpec{
 			RestartPolicy:                 corev1.RestartPolicyNever,
 			Containers:                    []corev1.Container{container(in, request)},
-			Volumes:                       volumes(in.PodinitConfigMap),
+			Volumes:                       volumes(in.PodinitConfigMap, shm),
 			SecurityContext:               podSecurity(j),
 			AutomountServiceAccountToken:  new(false),
 			EnableServiceLinks:            new(false),
@@ -95,7 +97,7 @@ func Labels(j job.Job, config *site.Config) map[string]string {
 	if user == "" {
 		user = strconv.FormatUint(uint64(j.UID), 10)
 	}
-	return map[string]string{
+	labels := map[string]string{
 		wellknown.LabelApp:         wellknown.AppJob,
 		wellknown.LabelJobID:       strconv.FormatUint(uint64(j.ID), 10),
 		wellknown.LabelUser:        wellknown.LabelValue(user),
@@ -104,6 +106,10 @@ func Labels(j job.Job, config *site.Config) map[string]string {
 		wellknown.LabelNode:        wellknown.LabelValue(j.Node),
 		wellknown.LabelIncarnation: strconv.FormatUint(uint64(j.Restarts), 10),
 	}
+	if !j.IsBatch() {
+		labels[wellknown.LabelNodeID] = strconv.Itoa(j.NodeID)
+	}
+	return labels
 }
 
 // ClusterName is the site's own name for the Slurm cluster, or Slurm's.

@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
 	"time"
 
@@ -65,6 +66,12 @@ func TestGolden(t *testing.T) {
 			in.Job.Exclusive, in.Job.CPUs, in.Job.MemoryMiB = true, 128, 1<<20
 			in.Shapes = func() (Shapes, error) { return Shapes{Shapes: []Shape{{CPU: 64000, Memory: 256 << 30, Count: 4}}}, nil }
 		},
+		"step": func(in *Input) {
+			in.Job.Step, in.Job.Node, in.Job.NodeID, in.Job.Nodes, in.Job.Tasks = "3", "n2", 1, 2, 4
+			in.Job.CPUs, in.Job.Restarts, in.Job.GRES = 4, 1, []job.GRES{{Name: "gpu", Count: 2}}
+		},
+		"overlap": func(in *Input) { in.Job.Step, in.Job.Overlap = "0", true },
+		"shm":     func(in *Input) { in.Site.Pod.ShmSize = "8Gi" },
 	} {
 		t.Run(name, func(t *testing.T) {
 			pod, err := Build(input(change))
@@ -117,10 +124,14 @@ func invariants(t *testing.T, in Input, pod *corev1.Pod) {
 	require.Empty(t, c.SecurityContext.Capabilities.Add)
 	require.Empty(t, c.SecurityContext.RunAsUser)
 	require.Empty(t, cmp.Diff(c.Resources.Requests, c.Resources.Limits))
-	require.False(t, c.Resources.Requests.Cpu().IsZero())
-	require.Len(t, s.Volumes, 2)
+	require.Equal(t, in.Job.Overlap, c.Resources.Requests.Cpu().IsZero())
 	require.NotNil(t, s.Volumes[0].ConfigMap)
-	require.NotNil(t, s.Volumes[1].EmptyDir)
+	require.Len(t, c.VolumeMounts, len(s.Volumes))
+	require.Len(t, s.Volumes, map[bool]int{false: 2, true: 3}[in.Site.Pod.ShmSize != ""])
+	for _, v := range s.Volumes[1:] {
+		require.Equal(t, corev1.StorageMediumMemory, v.EmptyDir.Medium)
+		require.False(t, v.EmptyDir.SizeLimit.IsZero())
+	}
 	for _, e := range c.Env {
 		require.Equal(t, "NVIDIA_VISIBLE_DEVICES=void", e.Name+"="+e.Value)
 	}
@@ -136,6 +147,9 @@ func invariants(t *testing.T, in Input, pod *corev1.Pod) {
 		require.Empty(t, validation.IsQualifiedName(key))
 	}
 	require.Empty(t, validation.IsDNS1123Subdomain(pod.Name))
+	require.Equal(t, wellknown.PodName(in.Job.ID, pod.Labels[wellknown.LabelStep], in.Job.NodeID), pod.Name)
+	_, numbered := pod.Labels[wellknown.LabelNodeID]
+	require.Equal(t, !in.Job.IsBatch(), numbered)
 }
 
 func TestBuildRefuses(t *testing.T) {
@@ -146,7 +160,7 @@ func TestBuildRefuses(t *testing.T) {
 		"root":         {func(in *Input) { in.Job.UID = 0 }, "root's jobs"},
 		"root's group": {func(in *Input) { in.Job.GID = 0 }, "root's jobs"},
 		"no image":     {func(in *Input) { in.Job.Options.Image = "" }, "no image"},
-		"a step":       {func(in *Input) { in.Job.Step = "0" }, "only the batch script"},
+		"bad shm":      {func(in *Input) { in.Site.Pod.ShmSize = "much" }, `pod.shm_size: "much" is not a quantity`},
 		"no session":   {func(in *Input) { in.Session = 0 }, "not complete"},
 		"no podinit":   {func(in *Input) { in.PodinitConfigMap = "" }, "not complete"},
 		"no cpus":      {func(in *Input) { in.Job.CPUs = 0 }, "0 cpus"},
@@ -159,6 +173,22 @@ func TestBuildRefuses(t *testing.T) {
 		_, err := Build(input(c.change))
 		assert.ErrorContains(t, err, c.want, name)
 	}
+}
+
+func TestManyTasksHavePodinitsMemoryToo(t *testing.T) {
+	for tasks, want := range map[int]int64{0: 528, 1: 528, 4: 528, 5: 529, 128: 559, 4096: 1551} {
+		r, err := RequestFor(job.Job{CPUs: 1, MemoryMiB: 512, Tasks: tasks}, site.Default())
+		require.NoError(t, err)
+		assert.Equal(t, want*mebibyte, r.Memory, tasks)
+	}
+}
+
+func TestOverlapAsksForNoCPUs(t *testing.T) {
+	r, err := RequestFor(job.Job{Step: "0", CPUs: 4, MemoryMiB: 48, Tasks: 1, Overlap: true}, site.Default())
+	require.NoError(t, err)
+	assert.Equal(t, "no cpus and 64 MiB of memory", r.String())
+	fits, _ := Shapes{Shapes: []Shape{{CPU: 1, Memory: 64 * mebibyte}}}.Holds(r)
+	assert.True(t, fits)
 }
 
 func TestDeadline(t *testing.T) {
@@ -198,14 +228,18 @@ func TestClampIsForWholeNodesAlone(t *testing.T) {
 }
 
 func FuzzBuild(f *testing.F) {
-	f.Add(uint32(7), uint32(1001), uint32(1001), uint32(5), "alice", "lab", "n1", "debian", int64(2), int64(512), int64(1), int64(60), true)
-	f.Add(uint32(1), uint32(math.MaxUint32), uint32(1), uint32(0), "\xff@", "", "é", "x", int64(-1), int64(math.MaxInt64), int64(-5), int64(math.MaxInt64), false)
-	f.Fuzz(func(t *testing.T, id, uid, gid, group uint32, user, cluster, node, image string, cpus, memory, gpus, limit int64, exclusive bool) {
+	f.Add(uint32(7), uint32(1001), uint32(1001), uint32(5), "alice", "lab", "n1", "debian", int64(2), int64(512), int64(1), int64(60), true, uint32(0), false)
+	f.Add(uint32(7), uint32(1001), uint32(1001), uint32(5), "alice", "lab", "n1", "debian", int64(2), int64(512), int64(1), int64(60), false, uint32(3), true)
+	f.Add(uint32(1), uint32(math.MaxUint32), uint32(1), uint32(0), "\xff@", "", "é", "x", int64(-1), int64(math.MaxInt64), int64(-5), int64(math.MaxInt64), false, uint32(1), false)
+	f.Fuzz(func(t *testing.T, id, uid, gid, group uint32, user, cluster, node, image string, cpus, memory, gpus, limit int64, exclusive bool, step uint32, overlap bool) {
 		in := input(func(in *Input) {
 			in.Job.ID, in.Job.UID, in.Job.GID, in.Job.Groups = id, uid, gid, []uint32{group}
 			in.Job.User, in.Job.Cluster, in.Job.Node, in.Job.Options.Image = user, cluster, node, image
 			in.Job.CPUs, in.Job.MemoryMiB, in.Job.TimeLimit, in.Job.Exclusive = cpus, memory, time.Duration(limit), exclusive
 			in.Job.GRES = []job.GRES{{Name: "gpu", Count: gpus}}
+			if step > 0 {
+				in.Job.Step, in.Job.NodeID, in.Job.Overlap = strconv.FormatUint(uint64(step), 10), int(step%7), overlap
+			}
 			in.Shapes = func() (Shapes, error) { return Shapes{Shapes: []Shape{{CPU: memory, Memory: cpus, Count: 1}}}, nil }
 		})
 		pod, err := Build(in)

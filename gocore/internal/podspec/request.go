@@ -18,30 +18,38 @@ import (
 
 const (
 	mebibyte = int64(1) << 20
-	// overhead is podinit's own memory (rings of 1 MiB a stream, script, arguments), added
+	// overhead is podinit's own memory (rings of 8 MiB together, script, arguments), added
 	// so that the task has all that Slurm gave.
 	overhead = 16 * mebibyte
 )
 
+// overheadOf is the overhead of many tasks: each has two rings of 64 KiB at least, its
+// arguments and its environment.
+func overheadOf(tasks int) int64 { return overhead + int64(max(0, tasks-1)/4)*mebibyte }
+
 // Request is what a Pod asks of one node.
 type Request struct {
-	CPUMilli  int64
+	CPUMilli  int64 // 0: none
 	Memory    int64 // bytes; 0: none
 	Resources map[string]int64
 }
 
 // RequestFor is a step's request: Slurm's cpus, its memory and podinit's, and its GRES
-// by the site's table, where NAME:TYPE goes before NAME.
+// by the site's table, where NAME:TYPE goes before NAME. One that overlaps has no cpus of
+// its own; it runs on what its Kubernetes node has to spare.
 func RequestFor(j job.Job, config *site.Config) (Request, error) {
 	if j.CPUs <= 0 || j.CPUs > math.MaxInt64/1000 {
 		return Request{}, fmt.Errorf("%d cpus cannot be asked of Kubernetes", j.CPUs)
 	}
-	r := Request{CPUMilli: j.CPUs * 1000}
-	if j.MemoryMiB < 0 || j.MemoryMiB > (math.MaxInt64-overhead)/mebibyte {
+	var r Request
+	if !j.Overlap {
+		r.CPUMilli = j.CPUs * 1000
+	}
+	if j.MemoryMiB < 0 || j.MemoryMiB > (math.MaxInt64-overheadOf(j.Tasks))/mebibyte {
 		return Request{}, fmt.Errorf("%d MiB of memory cannot be asked of Kubernetes", j.MemoryMiB)
 	}
 	if j.MemoryMiB > 0 {
-		r.Memory = j.MemoryMiB*mebibyte + overhead
+		r.Memory = j.MemoryMiB*mebibyte + overheadOf(j.Tasks)
 	}
 	for _, g := range j.GRES {
 		if g.Count <= 0 {
@@ -102,7 +110,10 @@ func RequestOf(pod *corev1.Pod) Request {
 
 // list is the request as Kubernetes writes it.
 func (r Request) list() corev1.ResourceList {
-	list := corev1.ResourceList{corev1.ResourceCPU: *resource.NewMilliQuantity(r.CPUMilli, resource.DecimalSI)}
+	list := corev1.ResourceList{}
+	if r.CPUMilli > 0 {
+		list[corev1.ResourceCPU] = *resource.NewMilliQuantity(r.CPUMilli, resource.DecimalSI)
+	}
 	if r.Memory > 0 {
 		list[corev1.ResourceMemory] = *resource.NewQuantity(r.Memory, resource.BinarySI)
 	}
@@ -115,6 +126,9 @@ func (r Request) list() corev1.ResourceList {
 // String is the request in a sentence: "4 cpus, 8Gi of memory and 2 nvidia.com/gpu".
 func (r Request) String() string {
 	parts := []string{cpus(r.CPUMilli)}
+	if r.CPUMilli == 0 {
+		parts[0] = "no cpus"
+	}
 	if r.Memory > 0 {
 		parts = append(parts, bytesOf(r.Memory)+" of memory")
 	}

@@ -4,7 +4,7 @@ package site
 
 import "time"
 
-// What resources.whole_node, submission.unreachable_registry and pod.pull_policy may be.
+// What resources.whole_node, submission.unreachable_registry, pod.pull_policy and rendezvous may be.
 const (
 	WholeNodeClamp  = "clamp"
 	WholeNodeRefuse = "refuse"
@@ -15,6 +15,9 @@ const (
 	PullIfNotPresent = "IfNotPresent"
 	PullAlways       = "Always"
 	PullNever        = "Never"
+
+	RendezvousNone    = "none"
+	RendezvousPyTorch = "pytorch"
 )
 
 // Default is the configuration of an empty file.
@@ -42,6 +45,8 @@ func Default() *Config {
 		StartLimit: after(5 * time.Minute),
 		// Longer than the API outages that jobs should survive.
 		OrphanTimeout: after(30 * time.Minute),
+
+		Rendezvous: RendezvousNone,
 
 		Pod: Pod{
 			// activeDeadlineSeconds can never be raised, Slurm's limits can: a month beyond them.

@@ -30,6 +30,9 @@ type Config struct {
 	// OrphanTimeout is the fence: podinit ends its tasks when no core spoke to it for so long.
 	OrphanTimeout Duration `json:"orphan_timeout"`
 
+	// Rendezvous: none, or pytorch: the variables by which the tasks of a step find each other.
+	Rendezvous string `json:"rendezvous"`
+
 	Pod        Pod        `json:"pod"`
 	Resources  Resources  `json:"resources"`
 	Submission Submission `json:"submission"`
@@ -63,6 +66,8 @@ type Pod struct {
 	PullPolicy string `json:"pull_policy"`
 	// TerminationGrace: between TERM and KILL when Kubernetes itself ends the Pod.
 	TerminationGrace Duration `json:"termination_grace"`
+	// ShmSize of /dev/shm, a Kubernetes quantity. Empty: what the container runtime gives.
+	ShmSize string `json:"shm_size,omitempty"`
 }
 
 // Resources maps Slurm's resources to Kubernetes'.

@@ -69,10 +69,10 @@ func everyKey(t reflect.Type, prefix string) []string {
 }
 
 func TestParse(t *testing.T) {
-	config, err := Parse([]byte("---\nlegacy_comments: yes\ngate: {wait: 1m}\nrequeue:\nresources: {gres: {shard: example.com/shard}}\n"))
+	config, err := Parse([]byte("---\nlegacy_comments: yes\nrendezvous: pytorch\npod: {shm_size: 8Gi}\ngate: {wait: 1m}\nrequeue:\nresources: {gres: {shard: example.com/shard}}\n"))
 	require.NoError(t, err)
 	want := Default()
-	want.LegacyComments = true
+	want.LegacyComments, want.Rendezvous, want.Pod.ShmSize = true, RendezvousPyTorch, "8Gi"
 	want.Gate.Wait = after(time.Minute)
 	want.Resources.GRES = map[string]string{"shard": "example.com/shard"}
 	assert.Empty(t, cmp.Diff(want, config))
@@ -109,6 +109,10 @@ func TestParseFaults(t *testing.T) {
 		"dashes":           {"submission: {required_directives: [--time]}", "write it without dashes"},
 		"registry":         {"submission: {insecure_registries: ['http://x']}", "is not HOST or HOST:PORT"},
 		"pull policy":      {"pod: {pull_policy: always}", `pod.pull_policy: "always", must be one of IfNotPresent, Always, Never`},
+		"shm size":         {"pod: {shm_size: 8 GB}", `pod.shm_size: "8 GB" is not a Kubernetes quantity of at least 1Mi, such as "8Gi"`},
+		"shm without unit": {"pod: {shm_size: '8'}", `pod.shm_size: "8" is not a Kubernetes quantity of at least 1Mi`},
+		"shm below 0":      {"pod: {shm_size: -1Gi}", `pod.shm_size: "-1Gi" is not`},
+		"rendezvous":       {"rendezvous: torch", `rendezvous: "torch", must be one of none, pytorch`},
 		"reader is node's": {"reader_kubeconfig: /etc/slurm/k8s/node.kubeconfig", "which users must not read"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -24,6 +24,7 @@ const (
 	maxMargin      = 87600 * time.Hour // ten years; activeDeadlineSeconds is an int32
 	minRate        = 1024              // bytes per second
 	maxOrphan      = 30 * 24 * time.Hour
+	minShm         = "1Mi" // less is "8" where "8Gi" was meant
 	maxClusterName = 200
 )
 
@@ -74,6 +75,7 @@ func (c *Config) Validate() error {
 		}
 	}
 	c.validateTimes(&f)
+	f.oneOf("rendezvous", c.Rendezvous, RendezvousNone, RendezvousPyTorch)
 	c.validatePod(&f)
 	c.validateResources(&f)
 	c.validateSubmission(&f)
@@ -103,6 +105,11 @@ func (c *Config) validatePod(f *faults) {
 	}
 	f.oneOf("pod.pull_policy", c.Pod.PullPolicy, PullIfNotPresent, PullAlways, PullNever)
 	f.between("pod.termination_grace", c.Pod.TerminationGrace, time.Second, time.Hour)
+	if c.Pod.ShmSize != "" {
+		if q, err := resource.ParseQuantity(c.Pod.ShmSize); err != nil || q.Cmp(resource.MustParse(minShm)) < 0 {
+			f.add("pod.shm_size", "%q is not a Kubernetes quantity of at least %s, such as \"8Gi\"", c.Pod.ShmSize, minShm)
+		}
+	}
 }
 
 func (c *Config) validateResources(f *faults) {

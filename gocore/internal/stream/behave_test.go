@@ -172,8 +172,8 @@ func TestSignals(t *testing.T) {
 		w.down = false
 		w.mu.Unlock()
 		time.Sleep(time.Minute)
-		require.NoError(t, w.models[1].w.Write(sig(12).frame(1)))
-		require.NoError(t, w.models[1].w.Write(Frame{Type: TypeWinsize, Task: 1, Payload: Winsize{25, 81}.append(nil)}))
+		require.NoError(t, w.models[1].w.Write(sig(12).frame(socketTask)))
+		require.NoError(t, w.models[1].w.Write(Frame{Type: TypeWinsize, Payload: Winsize{25, 81}.append(nil)}))
 		synctest.Wait()
 		var want []taskSignal
 		for n := uint32(1); n <= maxSignals; n++ {
@@ -208,8 +208,8 @@ func TestSuspension(t *testing.T) {
 	inBubble(t, 2, func(t *testing.T, w *world) {
 		require.NoError(t, w.start())
 		both := func(n uint32) {
-			for i, m := range w.models {
-				require.NoError(t, m.w.Write(Signal{n, 0}.frame(uint32(i))))
+			for _, m := range w.models {
+				require.NoError(t, m.w.Write(Signal{n, 0}.frame(socketTask)))
 			}
 		}
 		both(sigTSTP)

@@ -16,6 +16,10 @@ import (
 // maxSignals is how many signals wait for whoever is to take them.
 const maxSignals = 64
 
+// socketTask is every frame's task between relay and core: the socket is one task's, and the
+// relay does not know its number.
+const socketTask = 0
+
 // Relay is the core's end of one relay's socket: the task on the Slurm node.
 // Any goroutine may call its methods; Run must be running for anything to move.
 type Relay struct {

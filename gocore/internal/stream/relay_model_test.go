@@ -31,7 +31,7 @@ type relayModel struct {
 }
 
 func newRelayModel(conn net.Conn, task uint32) *relayModel {
-	m := &relayModel{conn: conn, w: NewWriter(conn, 0), task: task, ended: make(chan struct{})}
+	m := &relayModel{conn: conn, w: NewWriter(conn, 0), task: socketTask, ended: make(chan struct{})}
 	m.cond = sync.NewCond(&m.mu)
 	return m
 }

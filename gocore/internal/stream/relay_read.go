@@ -30,7 +30,7 @@ func (r *Relay) readLoop() error {
 		if f.Type != TypeHello {
 			break
 		}
-		if f.Task != r.task && f.Task != TaskAll {
+		if f.Task != socketTask {
 			return breach("HELLO of task %d", f.Task)
 		}
 		done, err := hello.add(f)
@@ -49,10 +49,11 @@ func (r *Relay) readLoop() error {
 }
 
 func (r *Relay) takeHello(b []byte) error {
-	launch, err := DecodeLaunch(b, r.task)
+	launch, err := DecodeLaunch(b, socketTask)
 	if err != nil {
 		return err
 	}
+	launch.Task = r.task
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.launch = launch
@@ -75,7 +76,7 @@ func (r *Relay) readFrames(rd *Reader) error {
 
 // take takes one frame after the hello.
 func (r *Relay) take(f Frame) error {
-	if f.Task != r.task {
+	if f.Task != socketTask {
 		return breach("%s of task %d", f.Type, f.Task)
 	}
 	r.mu.Lock()

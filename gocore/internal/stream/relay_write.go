@@ -25,7 +25,7 @@ type batch struct {
 
 // add puts one frame into the batch; p stays as it is until written.
 func (b *batch) add(f Frame, p []byte) {
-	f.Task, f.Payload = b.relay.task, p
+	f.Task, f.Payload = socketTask, p
 	b.parts[b.used] = AppendHeader(b.headers[b.frames][:0], f)
 	b.frames, b.used = b.frames+1, b.used+1
 	if len(p) > 0 {

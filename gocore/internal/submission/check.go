@@ -56,11 +56,12 @@ func Check(ctx context.Context, r Request, config *site.Config, deps Deps) Resul
 					return append(checkNodes(r), warning("the job's directories were not checked: the file system did not answer in time"))
 				},
 			},
-			part{
-				run:  func(ctx context.Context) []finding { return checkShapes(ctx, r, config, deps.Shapes) },
-				late: lateShapes,
-			})
+		)
 	}
+	parts = append(parts, part{
+		run:  func(ctx context.Context) []finding { return checkShapes(ctx, r, config, deps.Shapes) },
+		late: lateShapes,
+	})
 	return result(append(findings, runAll(ctx, parts)...))
 }
 

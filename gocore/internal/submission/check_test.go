@@ -72,7 +72,7 @@ func TestCheckOneThingWrong(t *testing.T) {
 		{"python is not asked", file("#!/usr/bin/python3\nBROKEN\n"), "", ""},
 		{"a shell that is not here", file("#!/bin/zsh\nBROKEN\n"), "", ""},
 
-		{"two nodes", sbatch("nodes", "2"), `--nodes: the script runs in one Pod, which is on one node: "2" (use --nodes=1; steps of a job over several nodes`, ""},
+		{"two nodes", sbatch("nodes", "2"), `--nodes: the script runs in one Pod, which is on one node: "2" (use --nodes=1, or leave the script on the Slurm node`, ""},
 		{"one to four nodes", sbatch("nodes", "1-4"), `Slurm could give more than the one node`, ""},
 		{"one node", sbatch("nodes", "1"), "", ""},
 		{"Slurm's print of nothing given", sbatch("nodes", "1-0"), "", ""},
@@ -217,10 +217,27 @@ func TestCheckSurvivesAPanic(t *testing.T) {
 	one(t, "a check of the submission failed, please report it: boom", got.Warnings)
 }
 
+// srun and salloc have no script that runs in a Pod, and steps may be on many nodes.
 func TestCheckOtherTools(t *testing.T) {
-	request, config, deps := world()
-	request.Tool, request.Sbatch["nodes"], request.Script = "srun", "4", "/none"
-	assert.Equal(t, Result{}, Check(t.Context(), request, config, deps))
+	for _, tool := range []string{"srun", "salloc"} {
+		t.Run(tool, func(t *testing.T) {
+			request, config, deps := world()
+			request.Tool, request.Script, request.Sbatch["output"] = tool, "", "/none/o"
+			request.Sbatch["nodes"], request.Sbatch["ntasks"] = "4", "8"
+			config.Submission.RequiredDirectives = []string{"time"}
+			assert.Equal(t, Result{}, Check(t.Context(), request, config, deps))
+
+			request.Sbatch["mem"] = "100T"
+			one(t, "the job can never start", Check(t.Context(), request, config, deps).Faults)
+			delete(request.Sbatch, "mem")
+			deps.Registry = answering(registry.NotFound, "no such tag")
+			one(t, "no such tag", Check(t.Context(), request, config, deps).Faults)
+			request.Options["image"] = "not an image"
+			one(t, "--k8s-image", Check(t.Context(), request, config, deps).Faults)
+			request.UID = 0
+			assert.Len(t, Check(t.Context(), request, config, deps).Faults, 2)
+		})
+	}
 }
 
 func TestCheckLegacyScript(t *testing.T) {

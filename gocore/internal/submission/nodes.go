@@ -79,7 +79,7 @@ func checkNodes(r Request) []finding {
 		}
 		return nil
 	case asked.min > 1:
-		return []finding{fault("--nodes: the script runs in one Pod, which is on one node: %s (use --nodes=1; steps of a job over several nodes, srun --k8s-image=IMAGE, come with a later release)", quote(text))}
+		return []finding{fault("--nodes: the script runs in one Pod, which is on one node: %s (use --nodes=1, or leave the script on the Slurm node: no --k8s-image for sbatch, and srun --k8s-image=IMAGE in it)", quote(text))}
 	case asked.max > 1:
 		return []finding{fault("--nodes: Slurm could give more than the one node on which the script's Pod is: %s (use --nodes=1)", quote(text))}
 	}

@@ -21,6 +21,8 @@ const (
 	LabelStep        = "slurm-k8s/step"
 	LabelNode        = "slurm-k8s/node"
 	LabelIncarnation = "slurm-k8s/incarnation"
+	// LabelNodeID is on the Pods of numbered steps alone: the Slurm node's number in the step.
+	LabelNodeID = "slurm-k8s/node-id"
 
 	AppJob = "slurm-job"
 )
@@ -51,9 +53,14 @@ const (
 // StepBatch is the step name of a batch script.
 const StepBatch = "batch"
 
-// PodName is the deterministic name of a batch step's Pod.
-func PodName(jobID uint32) string {
-	return "slurm-job-" + strconv.FormatUint(uint64(jobID), 10)
+// PodName is the deterministic name of a step's Pod on one Slurm node: slurm-job-7 of a batch
+// script, slurm-job-7-step-0-1 of step 0 on its node number 1.
+func PodName(jobID uint32, step string, nodeID int) string {
+	name := "slurm-job-" + strconv.FormatUint(uint64(jobID), 10)
+	if step == StepBatch {
+		return name
+	}
+	return fmt.Sprintf("%s-step-%s-%d", name, step, nodeID)
 }
 
 // PodinitConfigMap names the immutable ConfigMap that carries this podinit:

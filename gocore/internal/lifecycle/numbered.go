@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package lifecycle
+
+import (
+	"context"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/job"
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/podstatus"
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/report"
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/wellknown"
+)
+
+// A numbered step is srun's. It has no place in Slurm's queue to go back to, so it waits
+// where it is, and starts on all its Slurm nodes or on none.
+
+// waitAgain gives the Pod up and waits before the next attempt. False: it was interrupted.
+func (s *Step) waitAgain(reason string) bool {
+	s.cleanUp(true)
+	s.connected = nil
+	// Not longer than the step's other nodes wait for this one's Pod.
+	delay := min(job.Backoff(s.attempts, s.Site.Requeue, s.Random()), s.Site.StartLimit.Duration/2)
+	s.attempts++
+	s.tell(report.StepWaits(reason, delay))
+	return s.wait(delay)
+}
+
+// givesUpRoom tells whether a Pod without room gives up its place in Kubernetes' queue. A
+// step of one node keeps it. One of several must not: its other Pods may hold the room that
+// another such step lacks. Only a Pod that still has no node is given up, since the other
+// nodes start once they have seen it run.
+func (s *Step) givesUpRoom() bool {
+	if s.Job.IsBatch() {
+		return true
+	}
+	if s.Job.Nodes < 2 {
+		return false
+	}
+	ctx, cancel := context.WithTimeout(s.ctx, removeLimit)
+	defer cancel()
+	err := s.Cluster.WithdrawPod(ctx, s.pod.pod)
+	if err != nil && !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) {
+		s.Log.WithError(err).Info("the Pod without room could not be given up")
+	}
+	return err == nil
+}
+
+// gather waits until the Pods of all the step's nodes run, each seen by every node at the same
+// moment of etcd's. nil: they do.
+func (s *Step) gather() *outcome {
+	if s.Job.Nodes < 2 {
+		s.addresses = addressesOf(map[int]*corev1.Pod{0: s.pod.pod}, 1)
+		return nil
+	}
+	news, stop := s.followStep()
+	defer stop()
+	late := s.Clock.NewTimer(s.Site.StartLimit.Duration)
+	defer late.Stop()
+	patience := s.Clock.NewTimer(newsPatience)
+	defer patience.Stop()
+	seen := map[int]*corev1.Pod{}
+	for {
+		select {
+		case pods := <-news:
+			now := byNode(pods)
+			for node := range seen {
+				if now[node] == nil {
+					return returned(report.PeerGone(node))
+				}
+			}
+			seen = now
+			if countRunning(now) == s.Job.Nodes {
+				s.addresses = addressesOf(now, s.Job.Nodes)
+				return nil
+			}
+		case pod := <-s.pod.states:
+			s.pod.saw(pod)
+			if r := s.pod.reading(); r.State != podstatus.Running || r.Deleting {
+				return returned(report.Vanished())
+			}
+		case <-patience.C():
+			s.tell(report.WaitsForPeers(countRunning(seen), s.Job.Nodes))
+		case <-late.C():
+			if len(seen) < s.Job.Nodes {
+				return failed(report.PeersMissing(len(seen), s.Job.Nodes, s.Site.StartLimit.Duration))
+			}
+			late.Reset(s.Site.StartLimit.Duration) // they wait for room
+		case <-s.ctx.Done():
+			return s.interrupted()
+		}
+	}
+}
+
+// followStep gives the newest list of the step's Pods until stop is called.
+func (s *Step) followStep() (news <-chan []*corev1.Pod, stop func()) {
+	ctx, cancel := context.WithCancel(s.ctx)
+	lists, done := make(chan []*corev1.Pod), make(chan struct{})
+	pod := s.pod.pod
+	go func() {
+		defer close(done)
+		defer recoverTo(s.Log)
+		s.Cluster.FollowStep(ctx, pod, func(pods []*corev1.Pod) {
+			select { // each moment counts: none is left out
+			case lists <- pods:
+			case <-ctx.Done():
+			}
+		}, func(err error) { s.Log.WithError(err).Info("the watch of the step's Pods was interrupted") })
+	}()
+	return lists, func() {
+		cancel()
+		<-done
+	}
+}
+
+// byNode sorts Pods that may run by their number in the step.
+func byNode(pods []*corev1.Pod) map[int]*corev1.Pod {
+	nodes := map[int]*corev1.Pod{}
+	for _, pod := range pods {
+		number, err := strconv.Atoi(pod.Labels[wellknown.LabelNodeID])
+		if err == nil && pod.DeletionTimestamp == nil && !podstatus.Over(pod) {
+			nodes[number] = pod
+		}
+	}
+	return nodes
+}
+
+// countRunning counts the Pods whose containers run.
+func countRunning(nodes map[int]*corev1.Pod) int {
+	count := 0
+	for _, pod := range nodes {
+		if podstatus.Read(pod).State == podstatus.Running {
+			count++
+		}
+	}
+	return count
+}
+
+func addressesOf(nodes map[int]*corev1.Pod, count int) []string {
+	addresses := make([]string, count)
+	for node := range addresses {
+		if pod := nodes[node]; pod != nil {
+			addresses[node] = pod.Status.PodIP
+		}
+	}
+	return addresses
+}

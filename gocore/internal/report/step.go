@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+import (
+	"time"
+
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/podstatus"
+)
+
+// What srun says of a step that waits, or does not start.
+
+// StepWaiting says why the Pod of a step does not run yet, and what kind of reason that is,
+// since the words change with every Pod of the cluster. "": there is nothing to say.
+func StepWaiting(pod string, r podstatus.Reading) (kind, text string) {
+	switch {
+	case r.State == podstatus.Unscheduled:
+		text = Waiting(pod, r)
+		kind = "room"
+		if r.Nominated {
+			kind = "preemption"
+		}
+	case r.StartFault != nil:
+		return kinds[r.StartFault.Kind], Waiting(pod, r)
+	case r.State == podstatus.Starting:
+		return "start", line(wordsOf(r.Waiting), "Pod %s is being started on Kubernetes node %s", pod, r.NodeName)
+	}
+	return kind, text
+}
+
+// StepWaits: the step's Pod was given up before the start, and is made again.
+func StepWaits(reason string, delay time.Duration) string {
+	sentence, words := split(reason)
+	return line(words, "%s; the next attempt is in %s", sentence, Pretty(delay))
+}
+
+// WaitsForPeers: this node's Pod runs, others of the step do not yet.
+func WaitsForPeers(running, nodes int) string {
+	return line("", "%d of the step's %d Pods run; it starts when all do", running, nodes)
+}
+
+// PeerGone: a Pod of another node of the step went away before the start.
+func PeerGone(node int) string {
+	return line("", "the Pod of the step's node %d went away before the start", node)
+}
+
+// PeersMissing: nodes of the step have not made their Pods.
+func PeersMissing(there, nodes int, limit time.Duration) string {
+	return line("", "only %d of the step's %d nodes have made their Pods within %s: the others have said why, or their slurmd's log has it", there, nodes, Pretty(limit))
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "launch.h"
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "arguments.h"
+#include "ask.h"
+#include "options.h"
+#include "request.h"
+#include "say.h"
+
+extern char **environ;
+
+/* How many parts of a heterogeneous job or step have been here. */
+static int parts;
+
+static const struct {
+	const char *option, *why;
+} excluded[] = {
+	{ "container", "" },
+	{ "multi-prog", ": start each program by an srun of its own, in the background "
+			"(srun --exact -n1 --k8s-image=IMAGE PROGRAM & ... wait)" },
+	{ "bcast", ": the file would be copied to the Slurm node and not into the Pod: put it into the image, or where "
+		   "the Pod sees it too" },
+	{ "x11", ": X11 is forwarded to the Slurm node, and the Pod is not there" },
+};
+
+/* An srun leaves its type to those inside it, in SLURM_MPI_TYPE: the shell of salloc has the
+ * site's, and nobody asked for that. */
+static bool is_asked_for(const char *type)
+{
+	const slurm_conf_t *conf = slurm_symbol("slurm_conf");
+
+	for (int i = 1; i < optind && arguments_word(i); i++)
+		if (!strncmp(arguments_word(i), "--mp", 4))
+			return true;
+	return !conf || !conf->mpi_default || strcmp(type, conf->mpi_default);
+}
+
+/* Slurm's PMI server is a process of the Slurm node. */
+static void find_mpi(char **faults)
+{
+	const char *type = tool_option("mpi");
+
+	if (type && strcmp(type, "none") && is_asked_for(type))
+		say_append(faults,
+			   "--k8s-image: --mpi=%s does not reach into a Pod: give --mpi=none; the tasks know each "
+			   "other's addresses, so that torchrun and all that works over sockets does",
+			   type);
+}
+
+static bool is_heterogeneous(void)
+{
+	if (parts > 1)
+		return true;
+	/* As srun itself looks for them: everywhere behind its options. */
+	for (int i = optind; arguments_word(i); i++)
+		if (!strcmp(arguments_word(i), ":"))
+			return true;
+	return false;
+}
+
+/* What can be said without the core: first what makes asking it pointless. Returns whether
+ * there is none of that. */
+static bool find_faults(const struct config *config, char **faults)
+{
+	bool is_sound;
+
+	if (config->fault)
+		say_append(faults, "%s", config->fault);
+	if (options_faults())
+		say_append(faults, "%s", options_faults());
+	if (!options_value(OPTION_IMAGE))
+		say_append(faults, "--k8s-workdir: does nothing without --k8s-image");
+	if (!geteuid() || !getuid())
+		say_append(faults, "--k8s-image: root's jobs do not go to a Pod: submit as an ordinary user");
+	if (is_heterogeneous())
+		say_append(faults, "--k8s-image: heterogeneous jobs and steps do not go to a Pod");
+	is_sound = !*faults;
+	for (size_t i = 0; i < sizeof(excluded) / sizeof(excluded[0]); i++)
+		if (tool_option(excluded[i].option))
+			say_append(faults, "--k8s-image and --%s exclude each other%s", excluded[i].option, excluded[i].why);
+	find_mpi(faults);
+	return is_sound;
+}
+
+/* Within an allocation nothing but this step is at stake, and it is to start fast: the run tells
+ * what the core would. */
+static bool is_within_job(void)
+{
+	return tool_option("jobid") || getenv("SLURM_JOB_ID");
+}
+
+static bool is_accepted(const struct config *config, const char *tool)
+{
+	char *directory = request_directory(true);
+	struct fields fields = { 0 };
+
+	request_tool(&fields, config, tool, directory);
+	free(directory);
+	return ask_core(config, &fields);
+}
+
+static int check(spank_t spank, const struct config *config, const char *tool, bool is_srun)
+{
+	bool is_asked = !is_srun || !is_within_job();
+	char *faults = NULL;
+	bool is_sound = find_faults(config, &faults);
+
+	if (faults) {
+		say_errors(faults);
+		say_free(&faults);
+		if (is_sound && is_asked)
+			is_accepted(config, tool);
+		return -1;
+	}
+	if ((is_asked && !is_accepted(config, tool)) || options_export(spank))
+		return -1;
+	if (is_srun && setenv(LAUNCH_VARIABLE, tool_option("overlap") ? LAUNCH_OVERLAP : LAUNCH_OWN, 1))
+		return -1;
+	return 0;
+}
+
+int launch_check(spank_t spank, const struct config *config, const char *tool)
+{
+	bool is_srun = spank_context() == S_CTX_LOCAL;
+
+	parts++;
+	/* The word of an srun around this one. */
+	unsetenv(LAUNCH_VARIABLE);
+	/* The shell that salloc starts on the first Slurm node: it hands on all that it has. */
+	if (is_srun && tool_option("interactive"))
+		return 0;
+	options_take_environment(environ, false);
+	/* A working directory alone is a fault where it was typed, and idle where it was set for
+	 * all jobs of a shell. */
+	if (options_value(OPTION_IMAGE) || options_faults() || options_source(OPTION_WORKDIR) == SOURCE_COMMAND ||
+	    options_source(OPTION_WORKDIR) == SOURCE_SCRIPT)
+		return check(spank, config, tool, is_srun);
+	/* Else slurmstepd would take the option from where an outer tool has put it. */
+	options_withdraw();
+	return 0;
+}
+
+void launch_forget(void)
+{
+	parts = 0;
+}
