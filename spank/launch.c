@@ -73,8 +73,7 @@ static bool find_faults(const struct config *config, char **faults)
 		say_append(faults, "%s", config->fault);
 	if (options_faults())
 		say_append(faults, "%s", options_faults());
-	if (!options_value(OPTION_IMAGE))
-		say_append(faults, "--k8s-workdir: does nothing without --k8s-image");
+	options_find_idle(faults);
 	if (!geteuid() || !getuid())
 		say_append(faults, "--k8s-image: root's jobs do not go to a Pod: submit as an ordinary user");
 	if (is_heterogeneous())
@@ -135,10 +134,10 @@ int launch_check(spank_t spank, const struct config *config, const char *tool)
 	if (is_srun && tool_option("interactive"))
 		return 0;
 	options_take_environment(environ, false);
-	/* A working directory alone is a fault where it was typed, and idle where it was set for
-	 * all jobs of a shell. */
-	if (options_value(OPTION_IMAGE) || options_faults() || options_source(OPTION_WORKDIR) == SOURCE_COMMAND ||
-	    options_source(OPTION_WORKDIR) == SOURCE_SCRIPT)
+	/* slurmstepd is to hear it too, over what an outer tool has put there. */
+	if (options_want_none() && !options_faults())
+		return options_export(spank);
+	if (options_ask())
 		return check(spank, config, tool, is_srun);
 	/* Else slurmstepd would take the option from where an outer tool has put it. */
 	options_withdraw();

@@ -31,15 +31,41 @@ static struct spank_option table[OPTION_COUNT] = {
 			 "job's own",
 		.has_arg = 1, .val = OPTION_WORKDIR, .cb = option_callback,
 	},
+	[OPTION_SCOPE] = {
+		.name = "k8s-scope",
+		.arginfo = "job|steps",
+		.usage = "[k8s] what of a batch job goes to Pods: its script (job, the default), or the steps that "
+			 "srun starts in the script, which stays on the Slurm node (steps)",
+		.has_arg = 1, .val = OPTION_SCOPE, .cb = option_callback,
+	},
+	[OPTION_RENDEZVOUS] = {
+		.name = "k8s-rendezvous",
+		.arginfo = "none|pytorch",
+		.usage = "[k8s] give the tasks of srun the variables by which PyTorch finds the others, or not, "
+			 "whatever the site's default is",
+		.has_arg = 1, .val = OPTION_RENDEZVOUS, .cb = option_callback,
+	},
 };
+
+#define IMAGE_NONE "none"
+#define SCOPE_STEPS "steps"
 
 static const struct {
 	const char *key;
 	const char *variable; /* the user's */
 	const char *slurm;    /* Slurm's */
+	const char *words[2]; /* the only values, where there are such */
 } names[OPTION_COUNT] = {
-	[OPTION_IMAGE] = { "image", "SLURM_K8S_IMAGE", SLURM_OPTION("k8s_image") },
-	[OPTION_WORKDIR] = { "workdir", "SLURM_K8S_WORKDIR", SLURM_OPTION("k8s_workdir") },
+	[OPTION_IMAGE] = { .key = "image", .variable = "SLURM_K8S_IMAGE", .slurm = SLURM_OPTION("k8s_image") },
+	[OPTION_WORKDIR] = { .key = "workdir", .variable = "SLURM_K8S_WORKDIR", .slurm = SLURM_OPTION("k8s_workdir") },
+	[OPTION_SCOPE] = {
+		.key = "scope", .variable = "SLURM_K8S_SCOPE", .slurm = SLURM_OPTION("k8s_scope"),
+		.words = { "job", SCOPE_STEPS },
+	},
+	[OPTION_RENDEZVOUS] = {
+		.key = "rendezvous", .variable = "SLURM_K8S_RENDEZVOUS", .slurm = SLURM_OPTION("k8s_rendezvous"),
+		.words = { "none", "pytorch" },
+	},
 };
 
 static struct {
@@ -75,13 +101,15 @@ int options_register(spank_t spank)
 
 static void check(enum option option, const char *value)
 {
-	const char *name = table[option].name;
+	const char *name = table[option].name, *const *words = names[option].words;
 
 	if (!*value)
 		say_append(&faults, "--%s: empty value", name);
 	else if (*value == '-')
 		say_append(&faults, "--%s: \"%s\" starts with '-': a value is missing, write --%s=%s", name, value,
 			   name, table[option].arginfo);
+	else if (words[0] && strcmp(value, words[0]) && strcmp(value, words[1]))
+		say_append(&faults, "--%s: must be %s or %s: \"%s\"", name, words[0], words[1], value);
 }
 
 void options_take(enum option option, const char *value, enum option_source source)
@@ -139,9 +167,51 @@ const char *options_value(enum option option)
 	return given[option].value;
 }
 
+static bool is_given(enum option option, const char *word)
+{
+	return given[option].value && !strcmp(given[option].value, word);
+}
+
+bool options_want_pod(void)
+{
+	return given[OPTION_IMAGE].value && !options_want_none();
+}
+
+bool options_want_none(void)
+{
+	return is_given(OPTION_IMAGE, IMAGE_NONE);
+}
+
+bool options_leave_script(void)
+{
+	return is_given(OPTION_SCOPE, SCOPE_STEPS);
+}
+
 enum option_source options_source(enum option option)
 {
 	return given[option].source;
+}
+
+static bool is_typed(enum option option)
+{
+	return given[option].source == SOURCE_COMMAND || given[option].source == SOURCE_SCRIPT;
+}
+
+bool options_ask(void)
+{
+	if (faults || given[OPTION_IMAGE].value)
+		return true;
+	for (int i = 0; i < OPTION_COUNT; i++)
+		if (is_typed(i))
+			return true;
+	return false;
+}
+
+void options_find_idle(char **found)
+{
+	for (int i = 0; i < OPTION_COUNT && !given[OPTION_IMAGE].value; i++)
+		if (is_typed(i))
+			say_append(found, "--%s: does nothing without --%s", table[i].name, table[OPTION_IMAGE].name);
 }
 
 const char *options_key(enum option option)
@@ -194,6 +264,15 @@ void options_hide(spank_t spank)
 		spank_unsetenv(spank, carried_name(i));
 		spank_unsetenv(spank, names[i].slurm);
 	}
+}
+
+int options_hand_on(spank_t spank)
+{
+	for (int i = 0; i < OPTION_COUNT; i++)
+		if (given[i].value && spank_setenv(spank, names[i].variable, given[i].value, 1) != ESPANK_SUCCESS)
+			return -1;
+	options_hide(spank);
+	return 0;
 }
 
 bool options_of_job(spank_t spank, enum option option)

@@ -10,7 +10,7 @@
 /* The name of the plugin, as Slurm knows it: part of the names under which options travel. */
 #define PLUGIN_NAME "k8s"
 
-enum option { OPTION_IMAGE, OPTION_WORKDIR, OPTION_COUNT };
+enum option { OPTION_IMAGE, OPTION_WORKDIR, OPTION_SCOPE, OPTION_RENDEZVOUS, OPTION_COUNT };
 
 /* Who named a value. A later one of the same rank replaces an earlier one. */
 enum option_source {
@@ -24,8 +24,8 @@ enum option_source {
 /* Registers the options; only within slurm_spank_init. Returns 0, or -1. */
 int options_register(spank_t spank);
 
-/* Names a value. An empty one, or one that starts with '-', is remembered as a fault:
- * getopt takes the next option for the value where that is missing. */
+/* Names a value. One that the option cannot have is remembered as a fault, as is an empty one, and
+ * one that starts with '-': getopt takes the next option for the value where that is missing. */
 void options_take(enum option option, const char *value, enum option_source source);
 
 /* Takes the equivalents of the options (SLURM_K8S_IMAGE, ...) from `environment`, a
@@ -39,6 +39,22 @@ const char *options_value(enum option option);
 
 /* Who named it. */
 enum option_source options_source(enum option option);
+
+/* Whether an image was named, and not "none". */
+bool options_want_pod(void);
+
+/* Whether "none" was named for the image: no Pod, whatever an outer tool has named. */
+bool options_want_none(void);
+
+/* --k8s-scope=steps: a batch script stays on the Slurm node. */
+bool options_leave_script(void);
+
+/* Whether anything was asked of the plugin. Another option than the image is a fault without it
+ * where it was typed, and idle where it was set for all jobs of a shell. */
+bool options_ask(void);
+
+/* Adds a line to `found` for each option that was typed and does nothing, since there is no image. */
+void options_find_idle(char **found);
 
 /* "image", "workdir": the option's name in a request, and its row in comments. */
 const char *options_key(enum option option);
@@ -56,6 +72,10 @@ void options_withdraw(void);
 /* Removes from the job's environment the names under which an sbatch or srun inside the job
  * would inherit the options of this one. Only in slurmstepd. */
 void options_hide(spank_t spank);
+
+/* Puts the values into the job's environment, for an srun in it, under the user's names alone: these
+ * can be unset. Only in slurmstepd. Returns 0, or -1. */
+int options_hand_on(spank_t spank);
 
 /* spank_option_getopt for `option`, where that works: prolog and epilog. */
 bool options_of_job(spank_t spank, enum option option);

@@ -135,10 +135,14 @@ void step_prepare(spank_t spank, const struct config *config)
 	options_take_environment(environment, true);
 	if (step.is_batch && config_legacy_comments(config->site))
 		take_comments(spank);
-	/* A working directory without an image asks for nothing. */
-	step.is_ours = options_value(OPTION_IMAGE);
-	if (!step.is_ours)
+	if (!options_want_pod())
 		return;
+	if (step.is_batch && options_leave_script()) {
+		if (!options_hand_on(spank))
+			return;
+		say_append(&step.fault, "--k8s-scope: Slurm refuses to set the environment of the script");
+	}
+	step.is_ours = true;
 	hear_srun(spank);
 	find_faults(spank, config);
 	options_hide(spank);

@@ -56,8 +56,7 @@ static void find_faults(const struct config *config, const struct job_file *file
 		say_append(faults, "%s", config->fault);
 	if (options_faults())
 		say_append(faults, "%s", options_faults());
-	if (!options_value(OPTION_IMAGE))
-		say_append(faults, "--k8s-workdir: does nothing without --k8s-image");
+	options_find_idle(faults);
 	if (!geteuid() || !getuid())
 		say_append(faults, "--k8s-image: root's jobs do not go to a Pod: submit as an ordinary user");
 	if (tool_option("container"))
@@ -107,10 +106,9 @@ int submit_check(spank_t spank, const struct config *config)
 
 	options_take_environment(environ, false);
 	take_comments(config, &file, &legacy);
-	/* A working directory alone is a fault where it was typed, and idle where it was set for
-	 * all jobs of a shell. */
-	if (options_value(OPTION_IMAGE) || options_faults() || options_source(OPTION_WORKDIR) == SOURCE_COMMAND ||
-	    options_source(OPTION_WORKDIR) == SOURCE_SCRIPT)
+	if (options_want_none() && !options_faults())
+		result = options_export(spank);
+	else if (options_ask())
 		result = check(spank, config, &file, &legacy);
 	legacy_free(&legacy);
 	job_file_close(&file);

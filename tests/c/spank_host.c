@@ -71,13 +71,19 @@ int fake_reset(void **state)
 	static const char *const variables[] = {
 		"SLURM_K8S_IMAGE",
 		"SLURM_K8S_WORKDIR",
+		"SLURM_K8S_SCOPE",
+		"SLURM_K8S_RENDEZVOUS",
 		"SLURM_K8S_SCRIPT",
 		"SLURM_K8S_STEP",
 		"SLURM_JOB_ID",
 		"_SLURM_SPANK_OPTION_k8s_k8s_image",
 		"_SLURM_SPANK_OPTION_k8s_k8s_workdir",
+		"_SLURM_SPANK_OPTION_k8s_k8s_scope",
+		"_SLURM_SPANK_OPTION_k8s_k8s_rendezvous",
 		"SLURM_SPANK__SLURM_SPANK_OPTION_k8s_k8s_image",
 		"SLURM_SPANK__SLURM_SPANK_OPTION_k8s_k8s_workdir",
+		"SLURM_SPANK__SLURM_SPANK_OPTION_k8s_k8s_scope",
+		"SLURM_SPANK__SLURM_SPANK_OPTION_k8s_k8s_rendezvous",
 	};
 
 	(void)state;

@@ -145,6 +145,42 @@ static void test_own_image_within_allocation(void **state)
 	assert_string_equal(getenv("SLURM_SPANK__SLURM_SPANK_OPTION_k8s_k8s_image"), "a:1");
 }
 
+/* Natively, within an allocation that has an image. */
+static void test_image_none(void **state)
+{
+	(void)state;
+	begin(S_CTX_LOCAL);
+	inherit();
+	fake_set(host.tool, "multi-prog", "set");
+	words[1] = "--k8s-image=none";
+	fake_option("k8s-image", strchr(words[1], '=') + 1, 0);
+	assert_int_equal(launch(), 0);
+	words[1] = typed;
+	assert_string_equal(host.log, "");
+	assert_int_equal(host.dlopens, 0);
+	assert_null(getenv("SLURM_K8S_STEP"));
+	/* What slurmstepd and an srun in this step find. */
+	assert_string_equal(getenv("SLURM_K8S_IMAGE"), "none");
+	assert_string_equal(getenv("SLURM_SPANK__SLURM_SPANK_OPTION_k8s_k8s_image"), "none");
+}
+
+static void test_words(void **state)
+{
+	(void)state;
+	begin(S_CTX_ALLOCATOR);
+	typed_image();
+	fake_option("k8s-scope", "steps", 0);
+	assert_int_equal(launch(), 0);
+	fake_option("k8s-scope", "step", 0);
+	fake_option("k8s-rendezvous", "mpi", 0);
+	core->calls[0] = 0;
+	assert_int_equal(launch(), -1);
+	assert_string_equal(host.log, "E k8s: --k8s-scope: must be job or steps: \"step\"\n"
+				      "E k8s: --k8s-rendezvous: must be none or pytorch: \"mpi\"\n"
+				      "E k8s: --k8s-image: heterogeneous jobs and steps do not go to a Pod\n");
+	assert_int_equal(core->calls[0], 0);
+}
+
 /* The srun by which salloc starts its shell on the first node. */
 static void test_interactive_step(void **state)
 {
@@ -341,6 +377,8 @@ int main(void)
 		T(test_within_allocation),
 		T(test_by_jobid),
 		T(test_own_image_within_allocation),
+		T(test_image_none),
+		T(test_words),
 		T(test_interactive_step),
 		T(test_refusals),
 		T(test_mpi_of_the_site),

@@ -75,6 +75,37 @@ static void test_faults(void **state)
 	assert_null(strstr(strstr(options_faults(), "-n1") + 1, "-n1"));
 }
 
+static void test_words(void **state)
+{
+	(void)state;
+	begin();
+	assert_int_equal(fake_option("k8s-scope", "job", 0), 0);
+	assert_false(options_leave_script());
+	assert_int_equal(fake_option("k8s-scope", "steps", 0), 0);
+	assert_true(options_leave_script());
+	setenv("SLURM_K8S_RENDEZVOUS", "pytorch", 1);
+	options_take_environment(environ, false);
+	assert_string_equal(options_value(OPTION_RENDEZVOUS), "pytorch");
+	assert_null(options_faults());
+	assert_int_equal(fake_option("k8s-scope", "Steps", 0), 0);
+	setenv("SLURM_K8S_RENDEZVOUS", "mpi", 1);
+	options_take_environment(environ, false);
+	assert_string_equal(options_faults(), "--k8s-scope: must be job or steps: \"Steps\"\n"
+					      "--k8s-rendezvous: must be none or pytorch: \"mpi\"");
+}
+
+static void test_none(void **state)
+{
+	(void)state;
+	begin();
+	assert_false(options_want_pod() || options_want_none() || options_ask());
+	assert_int_equal(fake_option("k8s-image", "none:latest", 0), 0);
+	assert_true(options_want_pod() && options_ask());
+	assert_int_equal(fake_option("k8s-image", "none", 0), 0);
+	assert_true(options_want_none());
+	assert_false(options_want_pod());
+}
+
 static void test_empty_environment_is_unset(void **state)
 {
 	(void)state;
@@ -180,7 +211,7 @@ static void test_legacy_key(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(test_table),	 T(test_rank),		  T(test_faults),	  T(test_empty_environment_is_unset),
+		T(test_table),	 T(test_rank),		  T(test_faults),	  T(test_words),     T(test_none), T(test_empty_environment_is_unset),
 		T(test_carried), T(test_export_and_hide), T(test_register_fails), T(test_config),
 		T(test_legacy_key),
 	};

@@ -351,6 +351,65 @@ static void test_bad_plugstack(void **state)
 	assert_int_equal(host.dlopens, 0);
 }
 
+/* A script that stays here: no relay, no core, no marker; its sruns inherit the options. */
+static void test_scope_steps(void **state)
+{
+	char *argv0;
+
+	(void)state;
+	begin("ok");
+	argv0 = host.argv[0];
+	assert_int_equal(fake_option("k8s-scope", "steps", 1), 0);
+	fake_set(host.env, "SLURM_SPANK__SLURM_SPANK_OPTION_k8s_k8s_workdir", "/w");
+	prepare();
+	fork_done();
+	assert_int_equal(become(), 0);
+	finish();
+	assert_ptr_equal(host.argv[0], argv0);
+	assert_int_equal(host.dlopens, 0);
+	assert_false(has_marker());
+	assert_null(fake_env("SLURM_K8S_RELAY_FD"));
+	assert_string_equal(fake_env("SLURM_K8S_IMAGE"), "a:1");
+	assert_string_equal(fake_env("SLURM_K8S_WORKDIR"), "/w");
+	assert_string_equal(fake_env("SLURM_K8S_SCOPE"), "steps");
+	assert_null(fake_env("SLURM_K8S_RENDEZVOUS"));
+	/* So that `unset SLURM_K8S_IMAGE` in the script is enough. */
+	assert_null(fake_env("SLURM_SPANK__SLURM_SPANK_OPTION_k8s_k8s_workdir"));
+	assert_string_equal(host.log, "");
+}
+
+static void test_scope_job(void **state)
+{
+	(void)state;
+	begin("ok");
+	assert_int_equal(fake_option("k8s-scope", "job", 1), 0);
+	prepare();
+	fork_done();
+	assert_int_equal(core->calls[1], 1);
+	close_relays();
+	finish();
+}
+
+static void test_wrong_scope(void **state)
+{
+	(void)state;
+	begin("ok");
+	fake_set(host.env, "SLURM_K8S_SCOPE", "step");
+	fails_in_task("E k8s: --k8s-scope: must be job or steps: \"step\"");
+	assert_int_equal(host.dlopens, 0);
+}
+
+/* Its sruns would run on the host, and nobody said so. */
+static void test_scope_steps_without_environment(void **state)
+{
+	(void)state;
+	begin("ok");
+	assert_int_equal(fake_option("k8s-scope", "steps", 1), 0);
+	host.setenv_fails = true;
+	fails_in_task("E k8s: --k8s-scope: Slurm refuses");
+	assert_int_equal(host.dlopens, 0);
+}
+
 /* As the plugin in srun leaves the environment. */
 static void begin_numbered(void)
 {
@@ -398,6 +457,38 @@ static void test_numbered_step(void **state)
 	finish();
 	assert_false(has_marker_of("n1.42.3.1"));
 	close_relays();
+}
+
+/* The step of a script that stays goes to a Pod. */
+static void test_numbered_step_of_scope(void **state)
+{
+	(void)state;
+	begin_numbered();
+	fake_set(host.env, "SLURM_K8S_SCOPE", "steps");
+	fake_set(host.env, "SLURM_K8S_RENDEZVOUS", "pytorch");
+	prepare();
+	fork_done();
+	asked("step_id=3");
+	asked("option.rendezvous=pytorch");
+	close_relays();
+	finish();
+}
+
+/* What Slurm carried is of the salloc around it. */
+static void test_numbered_step_on_the_host(void **state)
+{
+	(void)state;
+	begin_numbered();
+	fake_set(host.env, "SLURM_K8S_IMAGE", "none");
+	fake_set(host.env, "SLURM_SPANK__SLURM_SPANK_OPTION_k8s_k8s_image", "none");
+	prepare();
+	fork_done();
+	assert_int_equal(become(), 0);
+	finish();
+	assert_string_equal(host.argv[0], "hostname");
+	assert_int_equal(host.dlopens, 0);
+	assert_false(has_marker_of("n1.42.3.1"));
+	assert_string_equal(host.log, "");
 }
 
 static void test_numbered_step_left_over(void **state)
@@ -657,7 +748,13 @@ int main(void)
 		T(test_root_job),
 		T(test_container),
 		T(test_bad_plugstack),
+		T(test_scope_steps),
+		T(test_scope_job),
+		T(test_wrong_scope),
+		T(test_scope_steps_without_environment),
 		T(test_numbered_step),
+		T(test_numbered_step_of_scope),
+		T(test_numbered_step_on_the_host),
 		T(test_numbered_step_left_over),
 		T(test_image_of_srun),
 		T(test_unchecked_step),

@@ -256,6 +256,59 @@ static void test_workdir_alone(void **state)
 	assert_int_equal(host.dlopens, 0);
 }
 
+static void test_scope_alone(void **state)
+{
+	(void)state;
+	begin("ok");
+	script("#!/bin/sh\n");
+	/* Set for all jobs of a shell. */
+	setenv("SLURM_K8S_RENDEZVOUS", "pytorch", 1);
+	assert_int_equal(submit(), 0);
+	fake_option("k8s-scope", "steps", 0);
+	assert_int_equal(submit(), -1);
+	assert_string_equal(host.log, "E k8s: --k8s-scope: does nothing without --k8s-image\n");
+	assert_int_equal(host.dlopens, 0);
+}
+
+static void test_scope(void **state)
+{
+	(void)state;
+	begin("ok");
+	script("#!/bin/sh\n");
+	fake_option("k8s-image", "a:1", 0);
+	fake_option("k8s-scope", "steps", 0);
+	fake_option("k8s-rendezvous", "pytorch", 0);
+	assert_int_equal(submit(), 0);
+	asked("option.scope=steps");
+	asked("option.rendezvous=pytorch");
+	assert_string_equal(getenv("SLURM_K8S_SCOPE"), "steps");
+	assert_string_equal(getenv("_SLURM_SPANK_OPTION_k8s_k8s_scope"), "steps");
+	fake_option("k8s-scope", "script", 0);
+	assert_int_equal(submit(), -1);
+	assert_logged("E k8s: --k8s-scope: must be job or steps: \"script\"");
+}
+
+/* Over the image of the shell, and of the file's own lines; as root too. */
+static void test_image_none(void **state)
+{
+	(void)state;
+	begin("ok");
+	host.process_uid = 0;
+	script("#!/bin/sh\n");
+	setenv("SLURM_K8S_IMAGE", "none", 1);
+	fake_set(host.tool, "container", "/bundle");
+	fake_option("k8s-image", "a:1", 0);
+	fake_option("k8s-workdir", "/w", 0);
+	assert_int_equal(submit(), 0);
+	assert_string_equal(host.log, "");
+	assert_int_equal(host.dlopens, 0);
+	assert_string_equal(getenv("SLURM_K8S_IMAGE"), "none");
+	assert_string_equal(getenv("_SLURM_SPANK_OPTION_k8s_k8s_image"), "none");
+	fake_option("k8s-scope", "script", 0);
+	assert_int_equal(submit(), -1);
+	assert_logged("--k8s-scope: must be");
+}
+
 static void test_heterogeneous(void **state)
 {
 	(void)state;
@@ -400,7 +453,8 @@ int main(void)
 		T(test_without_option),	    T(test_without_option_and_broken), T(test_request),	      T(test_wrap),
 		T(test_stdin),		    T(test_refused_by_core),	       T(test_warned_by_core), T(test_no_core),
 		T(test_wrong_abi),	    T(test_core_with_hole),	       T(test_faults_together), T(test_root),
-		T(test_bad_plugstack),	    T(test_workdir_alone),	       T(test_heterogeneous), T(test_heterogeneous_typed),
+		T(test_bad_plugstack),	    T(test_workdir_alone),
+		T(test_scope_alone),	    T(test_scope),		       T(test_image_none),    T(test_heterogeneous), T(test_heterogeneous_typed),
 		T(test_legacy),		    T(test_legacy_loses_to_option),    T(test_legacy_off),
 		T(test_slurmd_does_nothing), T(test_limits),
 		T(test_enough_threads),	    T(test_open_files_as_before),

@@ -55,7 +55,7 @@ func TestDispatch(t *testing.T) {
 }
 
 func TestRequestOf(t *testing.T) {
-	for _, name := range []string{"SLURM_K8S_IMAGE", "SLURM_K8S_WORKDIR"} {
+	for _, name := range []string{"SLURM_K8S_IMAGE", "SLURM_K8S_WORKDIR", "SLURM_K8S_SCOPE", "SLURM_K8S_RENDEZVOUS"} {
 		t.Setenv(name, "")
 	}
 	directory := t.TempDir()
@@ -97,7 +97,7 @@ func TestValidate(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("the site's configuration must be root's")
 	}
-	for _, name := range []string{"SLURM_K8S_IMAGE", "SLURM_K8S_WORKDIR"} {
+	for _, name := range []string{"SLURM_K8S_IMAGE", "SLURM_K8S_WORKDIR", "SLURM_K8S_SCOPE", "SLURM_K8S_RENDEZVOUS"} {
 		t.Setenv(name, "")
 	}
 	directory := t.TempDir()
@@ -109,12 +109,19 @@ func TestValidate(t *testing.T) {
 	code, out, faults := call(t, "validate", "--config=k8s.yaml", "plain.sh")
 	assert.Equal(t, exitOK, code, faults)
 	assert.Contains(t, out, "has no --k8s-image")
+	code, out, faults = call(t, "validate", "--config=k8s.yaml", "--k8s-image=none", "--k8s-scope=x", "bad.sh")
+	assert.Equal(t, exitOK, code, faults)
+	assert.Contains(t, out, "nothing to check")
 
 	// A loopback port that nobody listens on: the registry is a warning.
 	code, out, faults = call(t, "validate", "--config=k8s.yaml", "--k8s-image=127.0.0.1:1/a:1", "plain.sh")
 	assert.Equal(t, exitOK, code, faults)
 	assert.Contains(t, out, "plain.sh: may be submitted")
 	assert.Contains(t, faults, "connection refused")
+
+	code, out, faults = call(t, "validate", "--config=k8s.yaml", "--k8s-image=127.0.0.1:1/a:1", "--k8s-scope=steps", "bad.sh")
+	assert.Equal(t, exitOK, code, faults)
+	assert.Contains(t, out, "bad.sh: may be submitted")
 
 	code, out, faults = call(t, "validate", "--config=k8s.yaml", "--k8s-image=A//b", "--k8s-workdir=x", "bad.sh")
 	assert.Equal(t, exitFault, code)

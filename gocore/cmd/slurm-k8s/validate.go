@@ -24,8 +24,10 @@ func validate(ctx context.Context, arguments []string, out, faults io.Writer) in
 	flags := newFlags("validate", faults)
 	path := flags.String("config", defaultConfig, "the site's configuration, a `FILE`")
 	given := map[string]*string{
-		option.Image:   flags.String("k8s-image", "", "as of sbatch: the `IMAGE` of the Pod"),
-		option.Workdir: flags.String("k8s-workdir", "", "as of sbatch: a `DIRECTORY` in the container"),
+		option.Image:      flags.String("k8s-image", "", "as of sbatch: the `IMAGE` of the Pod"),
+		option.Workdir:    flags.String("k8s-workdir", "", "as of sbatch: a `DIRECTORY` in the container"),
+		option.Scope:      flags.String("k8s-scope", "", "as of sbatch: `job|steps`"),
+		option.Rendezvous: flags.String("k8s-rendezvous", "", "as of sbatch: `none|pytorch`"),
 	}
 	if code, done := parse(flags, arguments, out, faults); done {
 		return code
@@ -47,7 +49,7 @@ func validate(ctx context.Context, arguments []string, out, faults io.Writer) in
 			request.Options[name] = *value
 		}
 	}
-	if len(request.Options) == 0 {
+	if !request.Wanted() {
 		fmt.Fprintf(out, "%s: has no %s, the job would not run in a Pod: nothing to check\n", flags.Arg(0), option.Flag(option.Image))
 		return exitOK
 	}
@@ -101,7 +103,7 @@ func requestOf(file string, config *site.Config) (submission.Request, error) {
 			request.Sbatch[directive.Name] = directive.Value
 		}
 	}
-	for _, name := range []string{option.Image, option.Workdir} {
+	for _, name := range option.Names {
 		if value := os.Getenv(option.Variable(name)); value != "" {
 			request.Options[name] = value
 		}

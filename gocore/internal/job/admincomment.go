@@ -6,8 +6,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
-	"time"
 	"unicode/utf8"
 )
 
@@ -20,6 +20,9 @@ const (
 	maxForeign = 1024
 	// maxRecordText bounds a text of a record before it is encoded.
 	maxRecordText = 2048
+	// maxSteps bounds the steps of a record before it is encoded, maxStepText a text of theirs.
+	maxSteps    = 100
+	maxStepText = 512
 )
 
 // Record is what slurm-k8s keeps in a job's AdminComment, one JSON object, for users
@@ -31,19 +34,35 @@ type Record struct {
 	Gated uint32 `json:"gated,omitempty"`
 	// Reason is the line that the user read last.
 	Reason string `json:"reason,omitempty"`
-	// Where the last incarnation ran.
-	Pod      string `json:"pod,omitempty"`
-	KubeNode string `json:"node,omitempty"`
-	Image    string `json:"image,omitempty"`
-	Digest   string `json:"digest,omitempty"`
-	// At is when the record was written, RFC 3339 in UTC.
-	At string `json:"at,omitempty"`
+	// Steps ran in Pods, in the order of their ends.
+	Steps []StepRecord `json:"steps,omitempty"`
 	// Foreign is the text that stood in AdminComment before us, cut to 1 KiB.
 	Foreign string `json:"foreign,omitempty"`
 }
 
-// Stamp is a time in the form of At.
-func Stamp(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+// StepRecord is where a step's node 0 ran, and what its tasks there used.
+type StepRecord struct {
+	Step string `json:"step"`
+	// Restarts is the job's when the step ran.
+	Restarts uint32 `json:"restarts,omitempty"`
+	// Nodes is how many Slurm nodes the step had.
+	Nodes int    `json:"nodes"`
+	Pod   string `json:"pod,omitempty"`
+	Node  string `json:"node,omitempty"` // Kubernetes'
+	// Image is as the job named it, with the digest that was pulled. ImageID stands beside it
+	// where the image came to the Kubernetes node by another way than a registry.
+	Image   string `json:"image,omitempty"`
+	ImageID string `json:"image_id,omitempty"`
+	// Usage is nil where nobody could say.
+	*Usage
+}
+
+// Usage is the tasks' in sum; the peak is the largest of theirs.
+type Usage struct {
+	UserMS    uint64 `json:"user_ms"`
+	SystemMS  uint64 `json:"system_ms"`
+	PeakBytes uint64 `json:"peak_bytes"`
+}
 
 // ParseAdminComment reads an AdminComment. A text that is not ours gives an empty record
 // and comes back as foreign, cut; so does what an earlier record kept.
@@ -62,27 +81,47 @@ func ParseAdminComment(text string) (record Record, foreign string) {
 }
 
 // Encode is the record as JSON: ASCII, since slurmdbd's database may not take all of
-// UTF-8, and at most MaxAdminComment bytes, for which the longest texts are cut.
+// UTF-8, and at most MaxAdminComment bytes: the oldest steps but one are dropped for that,
+// then the longest texts are cut.
 func (r Record) Encode() string {
 	r.V = RecordVersion
 	r.Foreign = cut(r.Foreign, maxForeign)
-	texts := []*string{&r.Foreign, &r.Reason, &r.Image, &r.Pod, &r.KubeNode, &r.Digest, &r.At}
-	for _, t := range texts {
-		*t = cut(*t, maxRecordText)
+	r.Reason = cut(r.Reason, maxRecordText)
+	r.Steps = slices.Clone(r.Steps[max(0, len(r.Steps)-maxSteps):])
+	for i := range r.Steps {
+		for _, t := range r.Steps[i].texts() {
+			*t = cut(*t, maxStepText)
+		}
 	}
 	for {
 		out := encodeASCII(r)
 		if len(out) <= MaxAdminComment {
 			return out
 		}
-		longest := texts[0]
-		for _, t := range texts {
+		if len(r.Steps) > 1 {
+			r.Steps = r.Steps[1:]
+			continue
+		}
+		longest := &r.Foreign
+		for _, t := range r.texts() {
 			if len(*t) > len(*longest) {
 				longest = t
 			}
 		}
 		*longest = cut(*longest, len(*longest)/2)
 	}
+}
+
+func (r *Record) texts() []*string {
+	texts := []*string{&r.Foreign, &r.Reason}
+	for i := range r.Steps {
+		texts = append(texts, r.Steps[i].texts()...)
+	}
+	return texts
+}
+
+func (s *StepRecord) texts() []*string {
+	return []*string{&s.Image, &s.ImageID, &s.Pod, &s.Node, &s.Step}
 }
 
 func encodeASCII(r Record) string {

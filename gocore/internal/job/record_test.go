@@ -5,6 +5,8 @@ package job
 import (
 	"encoding/json"
 	"math"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -17,11 +19,14 @@ import (
 )
 
 func TestAdminComment(t *testing.T) {
-	r := Record{V: RecordVersion, Gated: 2, Reason: `no room ["0/1 nodes"] <é😀>`, Pod: "slurm-job-7", KubeNode: "k1", Image: "debian",
-		Digest: "sha256:0", At: Stamp(time.Unix(0, 0)), Foreign: "theirs"}
+	r := Record{V: RecordVersion, Gated: 2, Reason: `no room ["0/1 nodes"] <é😀>`, Foreign: "theirs", Steps: []StepRecord{
+		{Step: "batch", Nodes: 1, Pod: "slurm-job-7", Node: "k1", Image: "debian@sha256:0", Usage: &Usage{UserMS: 1, PeakBytes: 2}},
+		{Step: "0", Restarts: 3, Nodes: 2, Image: "debian", ImageID: "sha256:1"},
+	}}
 	text := r.Encode()
-	assert.Equal(t, `{"slurm-k8s":1,"gated":2,"reason":"no room [\"0/1 nodes\"] <\u00e9\ud83d\ude00>","pod":"slurm-job-7","node":"k1",`+
-		`"image":"debian","digest":"sha256:0","at":"1970-01-01T00:00:00Z","foreign":"theirs"}`, text)
+	assert.Equal(t, `{"slurm-k8s":1,"gated":2,"reason":"no room [\"0/1 nodes\"] <\u00e9\ud83d\ude00>","steps":[`+
+		`{"step":"batch","nodes":1,"pod":"slurm-job-7","node":"k1","image":"debian@sha256:0","user_ms":1,"system_ms":0,"peak_bytes":2},`+
+		`{"step":"0","restarts":3,"nodes":2,"image":"debian","image_id":"sha256:1"}],"foreign":"theirs"}`, text)
 	got, foreign := ParseAdminComment(text)
 	assert.Empty(t, cmp.Diff(r, got))
 	assert.Equal(t, "theirs", foreign)
@@ -55,17 +60,42 @@ func TestAdminCommentForeign(t *testing.T) {
 
 func TestEncodeIsBounded(t *testing.T) {
 	for _, text := range []string{strings.Repeat("x", 1<<20), strings.Repeat("😀", 1<<16), strings.Repeat("\"", 1<<16), strings.Repeat("\xff", 9999), strings.Repeat("\x01", 9999)} {
-		r := Record{Gated: math.MaxUint32, Reason: text, Pod: text, KubeNode: text, Image: text, Digest: text, At: text, Foreign: text}
+		step := StepRecord{Step: text, Pod: text, Node: text, Image: text, ImageID: text, Usage: &Usage{UserMS: math.MaxUint64}}
+		r := Record{Gated: math.MaxUint32, Reason: text, Foreign: text, Steps: slices.Repeat([]StepRecord{step}, 3)}
 		out := r.Encode()
 		assert.LessOrEqual(t, len(out), MaxAdminComment)
 		got, _ := ParseAdminComment(out)
 		assert.Equal(t, uint32(math.MaxUint32), got.Gated)
+		assert.NotEmpty(t, got.Steps)
+		assert.Equal(t, text, step.Pod, "the caller's is untouched")
 	}
+}
+
+// TestOldestStepsAreDropped: before any of the texts is cut, and the newest never.
+func TestOldestStepsAreDropped(t *testing.T) {
+	r := Record{Reason: strings.Repeat("r", 1200), Foreign: strings.Repeat("f", 1000)}
+	for i := range 500 {
+		r.Steps = append(r.Steps, StepRecord{Step: strconv.Itoa(i), Nodes: 1, Pod: "slurm-job-7-step-" + strconv.Itoa(i) + "-0", Node: "k1",
+			Image: "registry.example/team/tool:1@sha256:" + strings.Repeat("0", 64), Usage: &Usage{UserMS: 1000, SystemMS: 10, PeakBytes: 50 << 20}})
+		got, _ := ParseAdminComment(r.Encode())
+		require.Equal(t, r.Reason, got.Reason)
+		require.Equal(t, r.Foreign, got.Foreign)
+		require.GreaterOrEqual(t, len(got.Steps), min(i+1, 5))
+		require.Empty(t, cmp.Diff(r.Steps[len(r.Steps)-len(got.Steps):], got.Steps))
+		r.Steps = got.Steps // as the next step finds it
+	}
+	r.Reason, r.Foreign = strings.Repeat("é", 1000), strings.Repeat("é", 500)
+	got, _ := ParseAdminComment(r.Encode())
+	assert.Equal(t, r.Steps[len(r.Steps)-1:], got.Steps)
+	assert.True(t, strings.HasSuffix(got.Reason, "é..."))
 }
 
 func FuzzAdminComment(f *testing.F) {
 	f.Add(`{"slurm-k8s":1,"gated":2,"reason":"x"}`)
 	f.Add("theirs \xff")
+	f.Add(`{"slurm-k8s":1,"steps":[{"step":"batch","nodes":1,"pod":"p","node":"k1","image":"i@sha256:0","user_ms":1,"system_ms":2,"peak_bytes":3},{}]}`)
+	f.Add(`{"slurm-k8s":1,"steps":[` + strings.Repeat(`{"step":"\u00e9","restarts":1},`, 200) + `{"user_ms":18446744073709551615}]}`)
+	f.Add(`{"slurm-k8s":2,"steps":"otherwise"}`)
 	f.Fuzz(func(t *testing.T, text string) {
 		r, foreign := ParseAdminComment(text)
 		require.LessOrEqual(t, len(foreign), maxForeign)
@@ -75,6 +105,7 @@ func FuzzAdminComment(f *testing.F) {
 		require.Equal(t, -1, strings.IndexFunc(out, func(c rune) bool { return c < ' ' || c > '~' }))
 		again, _ := ParseAdminComment(out)
 		require.Equal(t, r.Gated, again.Gated)
+		require.Equal(t, len(r.Steps) > 0, len(again.Steps) > 0)
 		require.Equal(t, out, again.Encode(), "stable")
 	})
 }

@@ -4,31 +4,18 @@ package job
 
 import (
 	"cmp"
-	"fmt"
 	"strconv"
 	"strings"
 
-	"github.com/slurm-k8s/slurm-k8s/gocore/internal/option"
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/site"
 )
-
-// rendezvousOption is the option's name in requests.
-const rendezvousOption = "rendezvous"
 
 // nodeAddresses has the addresses of the step's Pods, in the order of its nodes.
 const nodeAddresses = "SLURM_K8S_NODE_ADDRESSES"
 
-func checkRendezvous(value string) error {
-	if value != site.RendezvousNone && value != site.RendezvousPyTorch {
-		return fmt.Errorf("%s: must be %s or %s: %q", option.Flag(rendezvousOption), site.RendezvousNone, site.RendezvousPyTorch, value)
-	}
-	return nil
-}
-
 // Rendezvous adds to the environment of a numbered step's task what it finds the others by:
 // the addresses of the step's Pods, where they are known, and PyTorch's variables where the
-// option, SLURM_K8S_RENDEZVOUS in the environment or else the site wants these. What the
-// user has set stays.
+// option or else the site wants these. What the user has set stays.
 //
 // A batch script is one process. It gets none: the steps that it starts would inherit them.
 func (j Job) Rendezvous(env, addresses []string, siteChoice string) []string {
@@ -48,8 +35,7 @@ func (j Job) Rendezvous(env, addresses []string, siteChoice string) []string {
 	if len(addresses) > 0 {
 		out = append(out, nodeAddresses+"="+strings.Join(addresses, ","))
 	}
-	choice := cmp.Or(j.Options.Rendezvous, set[option.Variable(rendezvousOption)], siteChoice)
-	if choice != site.RendezvousPyTorch {
+	if cmp.Or(j.Options.Rendezvous, siteChoice) != site.RendezvousPyTorch {
 		return out
 	}
 	for _, v := range []struct{ name, value string }{

@@ -22,16 +22,13 @@ func TestRendezvous(t *testing.T) {
 		addresses    []string
 		more, want   []string
 	}{
-		"addresses alone":          {"", "none", two, nil, []string{addresses}},
-		"not known":                {"", "none", nil, nil, nil},
-		"the site wants it":        {"", "pytorch", two, nil, append([]string{addresses}, torch...)},
-		"the user wants it":        {"", "none", two, []string{"SLURM_K8S_RENDEZVOUS=pytorch"}, append([]string{addresses}, torch...)},
-		"the user does not":        {"", "pytorch", two, []string{"SLURM_K8S_RENDEZVOUS=none"}, []string{addresses}},
-		"the option wins":          {"pytorch", "none", two, []string{"SLURM_K8S_RENDEZVOUS=none"}, append([]string{addresses}, torch...)},
-		"the option does not":      {"none", "pytorch", two, []string{"SLURM_K8S_RENDEZVOUS=pytorch"}, []string{addresses}},
-		"a word that is not known": {"", "pytorch", two, []string{"SLURM_K8S_RENDEZVOUS=mpi"}, []string{addresses}},
-		"no addresses":             {"", "pytorch", nil, nil, alone},
-		"an empty address":         {"", "pytorch", []string{""}, nil, append([]string{"SLURM_K8S_NODE_ADDRESSES="}, alone...)},
+		"addresses alone":     {"", "none", two, nil, []string{addresses}},
+		"not known":           {"", "none", nil, nil, nil},
+		"the site wants it":   {"", "pytorch", two, nil, append([]string{addresses}, torch...)},
+		"the option wins":     {"pytorch", "none", two, nil, append([]string{addresses}, torch...)},
+		"the option does not": {"none", "pytorch", two, nil, []string{addresses}},
+		"no addresses":        {"", "pytorch", nil, nil, alone},
+		"an empty address":    {"", "pytorch", []string{""}, nil, append([]string{"SLURM_K8S_NODE_ADDRESSES="}, alone...)},
 		"the user's own stay": {"", "pytorch", two, []string{"MASTER_PORT=29500", "RANK="},
 			append([]string{addresses}, "MASTER_ADDR=10.0.0.1", "LOCAL_RANK=1", "WORLD_SIZE=4")},
 	} {

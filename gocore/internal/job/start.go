@@ -33,7 +33,7 @@ func FromFields(start []string) (Job, error) {
 	number(f, "tasks", maxTasks, &j.Tasks)
 	f.text("option."+option.Image, &j.Options.Image)
 	f.text("option."+option.Workdir, &j.Options.Workdir)
-	f.text("option."+rendezvousOption, &j.Options.Rendezvous)
+	f.text("option."+option.Rendezvous, &j.Options.Rendezvous)
 	f.text("legacy_script", &j.Options.Script)
 	f.flag("legacy", &j.Options.Legacy)
 	if f.err != nil {
@@ -102,7 +102,7 @@ func (o Options) check() error {
 		err = errors.Join(err, option.CheckScript(o.Script))
 	}
 	if o.Rendezvous != "" {
-		err = errors.Join(err, checkRendezvous(o.Rendezvous))
+		err = errors.Join(err, option.CheckChoice(option.Rendezvous, o.Rendezvous))
 	}
 	return err
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -152,13 +153,16 @@ func (s *Step) attend() outcome {
 	}
 }
 
-// collect waits for the ends of the tasks. A numbered step's relay ends with its task:
-// srun reports each, and --kill-on-bad-exit acts on the first.
+// collect waits for the ends of the tasks. A numbered step's relay ends with its task: srun
+// reports each, and --kill-on-bad-exit acts on the first. The last one is left to conclude,
+// since the job may be over with it, and Slurm then takes no record of what the step used.
 func (s *Step) collect(ctx context.Context) ([]stream.Exit, error) {
 	if !s.numbered {
 		return s.connected.Exits(ctx)
 	}
 	var tasks errgroup.Group
+	var running atomic.Int32
+	running.Store(int32(len(s.Relays)))
 	for task := range s.Relays {
 		tasks.Go(func() error {
 			defer recoverTo(s.Log)
@@ -170,7 +174,9 @@ func (s *Step) collect(ctx context.Context) ([]stream.Exit, error) {
 			if exit.OOMKills > 0 {
 				s.Relays[task].Notice(report.OutOfMemory(exit.OOMKills))
 			}
-			s.exitTask(uint32(task), exit)
+			if running.Add(-1) > 0 {
+				s.exitTask(uint32(task), exit)
+			}
 			return nil
 		})
 	}

@@ -333,15 +333,16 @@ func (c *fakeCluster) FollowStep(ctx context.Context, pod *corev1.Pod, see func(
 	}
 }
 
-// peer is the Pod of the step's node 1, from after the beginning on; do is what becomes of it.
+// peer is the Pod of the other of the step's two nodes, from after the beginning on; do is what becomes of it.
 func (c *fakeCluster) peer(after time.Duration, script ...event) {
 	c.w.after(after, func() {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		c.version++
+		node := 1 - c.w.nodeID
 		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
-			Name: fmt.Sprintf("slurm-job-7-step-3-1-%d", c.version), UID: types.UID(fmt.Sprintf("peer-%d", c.version)), ResourceVersion: fmt.Sprint(c.version),
-			Labels: map[string]string{wellknown.LabelStep: "3", wellknown.LabelNodeID: "1"},
+			Name: fmt.Sprintf("slurm-job-7-step-3-%d-%d", node, c.version), UID: types.UID(fmt.Sprintf("peer-%d", c.version)), ResourceVersion: fmt.Sprint(c.version),
+			Labels: map[string]string{wellknown.LabelStep: "3", wellknown.LabelNodeID: fmt.Sprint(node)},
 		}}
 		p.Status.PodIP = "10.0.0.2"
 		c.pods[p.Name] = p

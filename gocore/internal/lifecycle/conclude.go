@@ -24,6 +24,8 @@ const (
 // conclude does what the outcome asks for: tells the user and Slurm, ends the relays,
 // removes the Pod. Run's goroutine, once.
 func (s *Step) conclude(o outcome) {
+	defer s.writing.Wait()
+	s.note(o.exits)
 	switch o.kind {
 	case ended:
 		s.concludeEnded(o)
@@ -38,7 +40,7 @@ func (s *Step) conclude(o outcome) {
 	}
 }
 
-// concludeEnded: the tasks' own end. The relays go first: the job is over when they are.
+// concludeEnded: the tasks' own end. The relays go before the Pod: the job is over when they are.
 func (s *Step) concludeEnded(o outcome) {
 	if o.reason != "" {
 		s.tell(o.reason)
@@ -49,6 +51,7 @@ func (s *Step) concludeEnded(o outcome) {
 			s.Log.WithError(err).Info("Slurm did not take OUT_OF_MEMORY; the job ends as its task did")
 		}
 	}
+	s.keepUsage()
 	s.exit(o.exits)
 	s.cleanUp(false)
 }
@@ -57,6 +60,7 @@ func (s *Step) concludeEnded(o outcome) {
 func (s *Step) concludeDisrupted(o outcome) {
 	s.tell(o.reason)
 	if !s.Job.IsBatch() {
+		s.keepUsage()
 		s.exit(o.exits)
 		s.cleanUp(true)
 		s.endStep()
@@ -92,6 +96,7 @@ func (s *Step) concludeAbandoned(o outcome) {
 	if !s.started.Load() && s.Job.IsBatch() {
 		s.rememberUnstarted()
 	}
+	s.keepUsage()
 	s.exit(o.exits)
 }
 
@@ -99,6 +104,7 @@ func (s *Step) concludeAbandoned(o outcome) {
 func (s *Step) end(reason string) {
 	s.tell(reason)
 	s.remember(reason)
+	s.keepUsage()
 	s.exit(s.sameExit(1 << 8))
 	s.cleanUp(true)
 	s.endStep()
@@ -177,6 +183,7 @@ func (s *Step) remember(reason string) {
 		return
 	}
 	s.record.Reason = reason
+	s.used = nil // it stands in the record
 	s.update([]string{"admin_comment=" + s.record.Encode()})
 }
 

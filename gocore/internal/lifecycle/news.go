@@ -58,6 +58,9 @@ func (n *news) tell(r podstatus.Reading) {
 	if !n.ready || kind == n.kind || text == "" {
 		return
 	}
+	if kind == report.StepStarts {
+		text = report.StepStarting(n.step.podName(), r, n.step.events())
+	}
 	n.step.tell(text)
 	n.kind, n.ready = kind, false
 	n.timer.Reset(newsPause)

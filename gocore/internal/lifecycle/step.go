@@ -69,12 +69,14 @@ type Step struct {
 	session    uint64
 	launches   []stream.Launch
 	record     job.Record
-	pod        *followed // nil before one was created, and after it is known to be gone
-	doubt      string    // name of a Pod whose creation was not answered: it may be there
-	attempts   uint32    // how often the Pod of a numbered step was given up before it started
-	addresses  []string  // of the step's Pods, in the order of its nodes
-	connected  Session   // nil before the container runs
-	running    *running  // its goroutine
+	used       *job.StepRecord // of the step, until it is written
+	writing    sync.WaitGroup  // the goroutine that writes it
+	pod        *followed       // nil before one was created, and after it is known to be gone
+	doubt      string          // name of a Pod whose creation was not answered: it may be there
+	attempts   uint32          // how often the Pod of a numbered step was given up before it started
+	addresses  []string        // of the step's Pods, in the order of its nodes
+	connected  Session         // nil before the container runs
+	running    *running        // its goroutine
 	started    atomic.Bool
 	held       heldSignals
 	handedOver chan struct{} // closed when the session takes the relays' signals
@@ -212,6 +214,9 @@ func (s *Step) learnStep() *outcome {
 	}
 	if err != nil {
 		return failed(report.Refused(err))
+	}
+	if s.Job.Overlap && s.Job.NodeID == 0 {
+		s.tell(report.StepOverlaps())
 	}
 	return nil
 }

@@ -45,7 +45,8 @@ const (
 type world struct {
 	site    *site.Config
 	stepID  string
-	nodes   int // of the step; this one is number 0
+	nodes   int // of the step
+	nodeID  int // of this one among them
 	cluster *fakeCluster
 	slurm   *fakeSlurm
 	relays  []*fakeRelay
@@ -216,7 +217,7 @@ func (w *world) make() {
 	log.SetFormatter(stamped{w})
 	config := Config{
 		Job: job.Job{
-			ID: testJob, Step: w.stepID, Cluster: "lab", Node: "n1", UID: 1000, GID: 1000, User: "alice", CPUs: 1, Nodes: w.nodes,
+			ID: testJob, Step: w.stepID, Cluster: "lab", Node: "n1", UID: 1000, GID: 1000, User: "alice", CPUs: 1, Nodes: w.nodes, NodeID: w.nodeID,
 			Tasks: len(w.relays), Requeue: true, Options: job.Options{Image: "registry.lab/tiny:1"},
 		},
 		Fault: w.fault, Site: w.site, Podinit: []byte("podinit"), Cluster: w.cluster, Slurm: w.slurm,

@@ -8,15 +8,36 @@ package option
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
 
 // Names of the options as they stand in requests (option.NAME).
 const (
-	Image   = "image"
-	Workdir = "workdir"
+	Image      = "image"
+	Workdir    = "workdir"
+	Scope      = "scope"
+	Rendezvous = "rendezvous"
 )
+
+// Names are all of them.
+var Names = []string{Image, Workdir, Scope, Rendezvous}
+
+// None, for an image, is no Pod: the plugin leaves such a job or step alone.
+const None = "none"
+
+// What of a batch job goes to Pods.
+const (
+	ScopeJob   = "job"   // its script
+	ScopeSteps = "steps" // the steps of its script, which stays on the Slurm node
+)
+
+// choices are the values of the options that take one of a few words.
+var choices = map[string][]string{
+	Scope:      {ScopeJob, ScopeSteps},
+	Rendezvous: {"none", "pytorch"},
+}
 
 // Flag is an option as the user types it.
 func Flag(name string) string { return "--k8s-" + name }
@@ -68,6 +89,18 @@ func CheckWorkdir(value string) error {
 		return fault(flag, value, "not an absolute path (it is a directory in the container)")
 	}
 	return checkPath(flag, value)
+}
+
+// CheckChoice wants one of the few words that the option takes.
+func CheckChoice(name, value string) error {
+	flag, words := Flag(name), choices[name]
+	if err := common(flag, value); err != nil {
+		return err
+	}
+	if !slices.Contains(words, value) {
+		return fault(flag, value, "must be %s", strings.Join(words, " or "))
+	}
+	return nil
 }
 
 // CheckScript checks #K8S_SCRIPT=: a path in the container.

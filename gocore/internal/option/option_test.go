@@ -87,6 +87,16 @@ func TestCheckWorkdir(t *testing.T) {
 	}
 }
 
+func TestCheckChoice(t *testing.T) {
+	assert.NoError(t, CheckChoice(Scope, ScopeJob))
+	assert.NoError(t, CheckChoice(Scope, ScopeSteps))
+	assert.NoError(t, CheckChoice(Rendezvous, "pytorch"))
+	assert.EqualError(t, CheckChoice(Scope, "Steps"), `--k8s-scope: must be job or steps: "Steps"`)
+	assert.EqualError(t, CheckChoice(Rendezvous, "steps"), `--k8s-rendezvous: must be none or pytorch: "steps"`)
+	assert.EqualError(t, CheckChoice(Scope, ""), "--k8s-scope: a value is missing")
+	assert.ErrorContains(t, CheckChoice(Scope, "-n1"), "takes the next word")
+}
+
 func TestNames(t *testing.T) {
 	assert.Equal(t, "--k8s-image", Flag(Image))
 	assert.Equal(t, "SLURM_K8S_IMAGE", Variable(Image))

@@ -35,14 +35,14 @@ func (s Shapes) Holds(r Request) (bool, string) {
 	}
 	var whys []string
 	if r.CPUMilli > largest.CPU {
-		whys = append(whys, fmt.Sprintf("%s on one node (the largest has %s)", cpus(r.CPUMilli), cpus(largest.CPU)))
+		whys = append(whys, fmt.Sprintf("%s (the largest has %s)", cpus(r.CPUMilli), cpus(largest.CPU)))
 	}
 	if r.Memory > largest.Memory {
-		whys = append(whys, fmt.Sprintf("%s of memory on one node (the largest has %s)", bytesOf(r.Memory), bytesOf(largest.Memory)))
+		whys = append(whys, fmt.Sprintf("%s of memory (the largest has %s)", bytesOf(r.Memory), bytesOf(largest.Memory)))
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.Resources)) {
 		if want, have := r.Resources[name], largest.Resources[name]; want > have {
-			whys = append(whys, fmt.Sprintf("%d %s on one node (the most is %d)", want, name, have))
+			whys = append(whys, fmt.Sprintf("%d %s (the most is %d)", want, name, have))
 		}
 	}
 	if len(whys) == 0 {

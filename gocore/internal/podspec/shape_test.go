@@ -28,12 +28,12 @@ func TestHolds(t *testing.T) {
 	}{
 		{Request{CPUMilli: 64000, Memory: 256 * gib}, ""},
 		{Request{CPUMilli: 16000, Resources: gpu(4)}, ""},
-		{Request{CPUMilli: 65000}, "no node has 65 cpus on one node (the largest has 64 cpus)"},
-		{Request{CPUMilli: 1000, Memory: 257 * gib}, "no node has 257 GiB of memory on one node (the largest has 256 GiB)"},
-		{Request{CPUMilli: 1000, Resources: gpu(8)}, "no node has 8 nvidia.com/gpu on one node (the most is 4)"},
-		{Request{CPUMilli: 1000, Resources: map[string]int64{"x.y/z": 1}}, "no node has 1 x.y/z on one node (the most is 0)"},
+		{Request{CPUMilli: 65000}, "no node has 65 cpus (the largest has 64 cpus)"},
+		{Request{CPUMilli: 1000, Memory: 257 * gib}, "no node has 257 GiB of memory (the largest has 256 GiB)"},
+		{Request{CPUMilli: 1000, Resources: gpu(8)}, "no node has 8 nvidia.com/gpu (the most is 4)"},
+		{Request{CPUMilli: 1000, Resources: map[string]int64{"x.y/z": 1}}, "no node has 1 x.y/z (the most is 0)"},
 		{Request{CPUMilli: 32000, Memory: gib, Resources: gpu(1)}, "no one node has 32 cpus, 1 GiB of memory and 1 nvidia.com/gpu together"},
-		{Request{CPUMilli: 65000, Resources: gpu(8)}, "no node has 65 cpus on one node (the largest has 64 cpus), nor 8 nvidia.com/gpu on one node (the most is 4)"},
+		{Request{CPUMilli: 65000, Resources: gpu(8)}, "no node has 65 cpus (the largest has 64 cpus), nor 8 nvidia.com/gpu (the most is 4)"},
 	} {
 		holds, why := shapes.Holds(c.request)
 		assert.Equal(t, c.why == "", holds, c.request)

@@ -139,3 +139,20 @@ func FuzzLine(f *testing.F) {
 		}
 	})
 }
+
+func TestStepWaiting(t *testing.T) {
+	starting := podstatus.Reading{State: podstatus.Starting, NodeName: "k1", Waiting: podstatus.Words{Reason: "ContainerCreating"}}
+	kind, text := StepWaiting("slurm-job-7-step-0-0", starting)
+	assert.Equal(t, StepStarts, kind)
+	assert.Equal(t, "slurm-k8s: Pod slurm-job-7-step-0-0 is being started on Kubernetes node k1 [ContainerCreating]", text)
+
+	pulling := corev1.Event{Reason: "Pulling", Message: `Pulling image "reg/a:1"`, LastTimestamp: metav1.Unix(2, 0)}
+	scheduled := corev1.Event{Reason: "Scheduled", Message: "assigned", LastTimestamp: metav1.Unix(1, 0)}
+	assert.Contains(t, StepStarting("p", starting, []corev1.Event{pulling, scheduled}), `[Pulling image "reg/a:1"]`)
+
+	kind, text = StepWaiting("p", podstatus.Reading{Unschedulable: "0/1 nodes"})
+	assert.Equal(t, "room", kind)
+	assert.Contains(t, text, "waits for room in the cluster [0/1 nodes]")
+	_, text = StepWaiting("p", podstatus.Reading{})
+	assert.Empty(t, text, "the scheduler has not said anything yet")
+}

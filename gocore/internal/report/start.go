@@ -115,11 +115,16 @@ func StartTimedOut(limit time.Duration, r podstatus.Reading, events []corev1.Eve
 
 func lastWarning(events []corev1.Event) *corev1.Event {
 	warnings := slices.DeleteFunc(slices.Clone(events), func(e corev1.Event) bool { return e.Type != corev1.EventTypeWarning })
-	if len(warnings) == 0 {
+	return newest(warnings)
+}
+
+// newest is nil where there is none.
+func newest(events []corev1.Event) *corev1.Event {
+	if len(events) == 0 {
 		return nil
 	}
-	newest := slices.MaxFunc(warnings, func(a, b corev1.Event) int { return cmp.Compare(when(a).UnixNano(), when(b).UnixNano()) })
-	return &newest
+	e := slices.MaxFunc(events, func(a, b corev1.Event) int { return cmp.Compare(when(a).UnixNano(), when(b).UnixNano()) })
+	return &e
 }
 
 // when an event was last seen: its producers fill different fields.

@@ -5,10 +5,15 @@ package report
 import (
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/podstatus"
 )
 
 // What srun says of a step that waits, or does not start.
+
+// StepStarts is StepWaiting's kind of a Pod whose status does not say what it waits for.
+const StepStarts = "start"
 
 // StepWaiting says why the Pod of a step does not run yet, and what kind of reason that is,
 // since the words change with every Pod of the cluster. "": there is nothing to say.
@@ -23,9 +28,23 @@ func StepWaiting(pod string, r podstatus.Reading) (kind, text string) {
 	case r.StartFault != nil:
 		return kinds[r.StartFault.Kind], Waiting(pod, r)
 	case r.State == podstatus.Starting:
-		return "start", line(wordsOf(r.Waiting), "Pod %s is being started on Kubernetes node %s", pod, r.NodeName)
+		return StepStarts, StepStarting(pod, r, nil)
 	}
 	return kind, text
+}
+
+// StepStarting says what a Pod on its node waits for: a pull or a mount stands in Events alone.
+func StepStarting(pod string, r podstatus.Reading, events []corev1.Event) string {
+	words := r.Waiting
+	if e := newest(events); e != nil {
+		words = podstatus.Words{Reason: e.Reason, Message: e.Message}
+	}
+	return line(wordsOf(words), "Pod %s is being started on Kubernetes node %s", pod, r.NodeName)
+}
+
+// StepOverlaps: the step has asked to share.
+func StepOverlaps() string {
+	return line("", "the step overlaps others: its Pod asks for no cpus and no GRES of its own")
 }
 
 // StepWaits: the step's Pod was given up before the start, and is made again.

@@ -30,7 +30,7 @@ type part struct {
 // Check finds everything that is wrong with a submission, within Limit or the context's
 // own end. All parts run at once; the order of the findings is always the same.
 func Check(ctx context.Context, r Request, config *site.Config, deps Deps) Result {
-	if !r.wanted() {
+	if !r.Wanted() {
 		return Result{}
 	}
 	ctx, cancel := context.WithTimeout(ctx, Limit)
@@ -81,7 +81,7 @@ func checkScript(ctx context.Context, r Request, config *site.Config, deps Deps)
 		return findings
 	}
 	if file != nil {
-		findings = file.check(ctx, deps.Shell)
+		findings = file.check(ctx, deps.Shell, !r.leavesScript())
 	}
 	findings = append(findings, checkLegacyScript(legacyScript(r, file, config), r, deps.Files)...)
 	return append(findings, checkRequired(r, file.directives(), config.Submission.RequiredDirectives)...)

@@ -53,6 +53,11 @@ func TestCheckOneThingWrong(t *testing.T) {
 		{"workdir alone", func(r *Request, _ *site.Config, _ *Deps) { r.Options = map[string]string{"workdir": "/data"} },
 			`--k8s-workdir: has no effect without --k8s-image: "/data"`, ""},
 
+		{"a scope that is none", option("scope", "step"), `--k8s-scope: must be job or steps: "step"`, ""},
+		{"a rendezvous that is none", option("rendezvous", "mpi"), `--k8s-rendezvous: must be none or pytorch: "mpi"`, ""},
+		{"scope alone", func(r *Request, _ *site.Config, _ *Deps) { r.Options = map[string]string{"scope": "steps"} },
+			`--k8s-scope: has no effect without --k8s-image: "steps" (give an image, or leave the option out)`, ""},
+
 		{"no such tag", asked(registry.NotFound, "no such tag or digest"), `--k8s-image: no such tag or digest in registry reg.local:5000: "reg.local:5000/lab/tool:1.0"`, ""},
 		{"denied", asked(registry.Denied, "access denied"), "", "registry reg.local:5000 denies access without credentials"},
 		{"unreachable, site warns", asked(registry.Unreachable, "no such host"), "", "registry reg.local:5000 cannot be asked, no such host"},
@@ -72,8 +77,8 @@ func TestCheckOneThingWrong(t *testing.T) {
 		{"python is not asked", file("#!/usr/bin/python3\nBROKEN\n"), "", ""},
 		{"a shell that is not here", file("#!/bin/zsh\nBROKEN\n"), "", ""},
 
-		{"two nodes", sbatch("nodes", "2"), `--nodes: the script runs in one Pod, which is on one node: "2" (use --nodes=1, or leave the script on the Slurm node`, ""},
-		{"one to four nodes", sbatch("nodes", "1-4"), `Slurm could give more than the one node`, ""},
+		{"two nodes", sbatch("nodes", "2"), `--nodes: the script runs in one Pod, which is on one node: "2" (use --nodes=1, or --k8s-scope=steps, which leaves the script on the Slurm node and runs its srun steps in Pods)`, ""},
+		{"one to four nodes", sbatch("nodes", "1-4"), `Slurm could give more than the one node on which the script's Pod is: "1-4" (use --nodes=1, or --k8s-scope=steps)`, ""},
 		{"one node", sbatch("nodes", "1"), "", ""},
 		{"Slurm's print of nothing given", sbatch("nodes", "1-0"), "", ""},
 		{"tasks without nodes", sbatch("ntasks", "8"), "", "add --nodes=1"},
@@ -93,8 +98,14 @@ func TestCheckOneThingWrong(t *testing.T) {
 		{"input is there", sbatch("input", "data.txt"), "", ""},
 		{"no working directory", sbatch("chdir", "/none"), `--chdir: the directory "/none" does not exist`, ""},
 
-		{"more cpus than any node", sbatch("cpus-per-task", "33"), "the job can never start: no node has 33 cpus on one node (the largest has 32 cpus)", ""},
-		{"more memory than any node", sbatch("mem", "65G"), "of memory on one node", ""},
+		{"more cpus than any node", sbatch("cpus-per-task", "33"), "the job can never start: no node has 33 cpus (the largest has 32 cpus)", ""},
+		{"an allocation larger than any node", func(r *Request, _ *site.Config, _ *Deps) {
+			r.Tool, r.Sbatch["cpus-per-task"] = "salloc", "33"
+		}, "", "a step with all that the job has on a node can never start: no node has 33 cpus"},
+		{"one task's cpus for all with --overcommit", func(r *Request, _ *site.Config, _ *Deps) {
+			r.Tool, r.Sbatch["nodes"], r.Sbatch["ntasks"], r.Sbatch["overcommit"] = "srun", "1", "128", "set"
+		}, "", ""},
+		{"more memory than any node", sbatch("mem", "65G"), "of memory (the largest", ""},
 		{"more GPUs than any node", sbatch("gres", "gpu:5"), "5 nvidia.com/gpu", ""},
 		{"a GRES that Kubernetes has no name for", sbatch("gres", "fpga:1"), `gres "fpga"`, ""},
 		{"exclusive is cut at run time", func(r *Request, _ *site.Config, _ *Deps) {
@@ -103,7 +114,7 @@ func TestCheckOneThingWrong(t *testing.T) {
 		{"exclusive where the site refuses", func(r *Request, c *site.Config, _ *Deps) {
 			r.Sbatch["exclusive"], r.Sbatch["cpus-per-task"] = "exclusive", "128"
 			c.Resources.WholeNode = site.WholeNodeRefuse
-		}, "128 cpus on one node", ""},
+		}, "no node has 128 cpus", ""},
 		{"all memory", sbatch("mem", "0"), "", ""},
 		{"shapes cannot be read", func(_ *Request, _ *site.Config, d *Deps) {
 			d.Shapes = ShapesFunc(func(context.Context) (podspec.Shapes, error) { return podspec.Shapes{}, errFake })
@@ -126,6 +137,34 @@ func TestCheckOneThingWrong(t *testing.T) {
 			one(t, test.warning, got.Warnings)
 		})
 	}
+}
+
+// A script that stays on the Slurm node is none of ours; its steps' image and needs are.
+func TestCheckScopeSteps(t *testing.T) {
+	request, config, deps := world()
+	deps = with(deps, "#!/bin/bash\nBROKEN\n")
+	request.Options["scope"] = "steps"
+	request.Sbatch["nodes"], request.Sbatch["ntasks"] = "2-4", "8"
+	assert.Equal(t, Result{}, Check(t.Context(), request, config, deps))
+
+	request.Sbatch["mem"], request.Sbatch["output"] = "1T", "none/a"
+	deps.Registry = answering(registry.NotFound, "no such repository")
+	got := Check(t.Context(), request, config, deps)
+	require.Len(t, got.Faults, 2)
+	for i, part := range []string{"no such repository", "--output"} {
+		assert.Contains(t, got.Faults[i], part)
+	}
+	one(t, "a step with all that the job has on a node can never start", got.Warnings)
+
+	request, config, deps = world()
+	request.Options["scope"], request.LegacyScript = "steps", "run.sh"
+	one(t, `#K8S_SCRIPT: not with --k8s-scope=steps, since it is the script of a Pod: "run.sh" (start it by srun)`, Check(t.Context(), request, config, deps).Faults)
+}
+
+func TestCheckImageNone(t *testing.T) {
+	request, config, deps := world()
+	request.UID, request.Options["image"], request.Sbatch["nodes"] = 0, "none", "9"
+	assert.Equal(t, Result{}, Check(t.Context(), request, config, deps))
 }
 
 // one wants exactly one line with want in it, or none where want is empty.
@@ -228,7 +267,9 @@ func TestCheckOtherTools(t *testing.T) {
 			assert.Equal(t, Result{}, Check(t.Context(), request, config, deps))
 
 			request.Sbatch["mem"] = "100T"
-			one(t, "the job can never start", Check(t.Context(), request, config, deps).Faults)
+			got := Check(t.Context(), request, config, deps)
+			one(t, "can never start: no node has", append(got.Faults, got.Warnings...))
+			assert.Equal(t, tool == "srun", got.Refused(), "an allocation may have smaller steps")
 			delete(request.Sbatch, "mem")
 			deps.Registry = answering(registry.NotFound, "no such tag")
 			one(t, "no such tag", Check(t.Context(), request, config, deps).Faults)

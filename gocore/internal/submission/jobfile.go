@@ -52,15 +52,15 @@ func openJobFile(r Request, files Files) (*jobFile, []finding) {
 	return file, nil
 }
 
-// check judges a job file's form, and asks its shell about its syntax.
-func (f *jobFile) check(ctx context.Context, shells ShellCheck) []finding {
+// check judges a job file's form, and asks the shell of one for a Pod about its syntax.
+func (f *jobFile) check(ctx context.Context, shells ShellCheck, forPod bool) []finding {
 	var findings []finding
 	if !f.made {
 		for _, text := range f.facts.Faults {
 			findings = append(findings, fault("%s: %s", f.name, text))
 		}
 	}
-	if len(findings) > 0 {
+	if len(findings) > 0 || !forPod {
 		return findings // a shell would only say the same in other words
 	}
 	return f.syntax(ctx, shells)
@@ -95,6 +95,10 @@ func checkLegacyScript(script string, r Request, files Files) []finding {
 	const flag = "#K8S_SCRIPT"
 	if script == "" {
 		return nil
+	}
+	if r.leavesScript() {
+		return []finding{fault("%s: not with %s=%s, since it is the script of a Pod: %s (start it by srun)",
+			flag, option.Flag(option.Scope), option.ScopeSteps, quote(script))}
 	}
 	if err := option.CheckScript(script); err != nil {
 		return []finding{fault("%s", err)}

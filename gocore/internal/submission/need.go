@@ -34,7 +34,9 @@ func needOf(r Request) need {
 	if count, ok := r.count("cpus-per-task"); ok {
 		n.cpus = count
 	}
-	n.cpus = bound(n.cpus * tasks)
+	if _, given := r.Sbatch["overcommit"]; !given { // it gives one task's cpus to all of a node's
+		n.cpus = bound(n.cpus * tasks)
+	}
 	if count, ok := r.count("mincpus"); ok {
 		n.cpus = max(n.cpus, count)
 	}

@@ -70,6 +70,9 @@ func parseCount(text string) (int64, bool) {
 // checkNodes refuses a script in a Pod on more than one node: it would get the first node's
 // share of an allocation whose rest stands idle.
 func checkNodes(r Request) []finding {
+	if r.leavesScript() {
+		return nil
+	}
 	text, given := r.given("nodes")
 	asked, ok := parseNodes(text)
 	switch {
@@ -79,9 +82,9 @@ func checkNodes(r Request) []finding {
 		}
 		return nil
 	case asked.min > 1:
-		return []finding{fault("--nodes: the script runs in one Pod, which is on one node: %s (use --nodes=1, or leave the script on the Slurm node: no --k8s-image for sbatch, and srun --k8s-image=IMAGE in it)", quote(text))}
+		return []finding{fault("--nodes: the script runs in one Pod, which is on one node: %s (use --nodes=1, or --k8s-scope=steps, which leaves the script on the Slurm node and runs its srun steps in Pods)", quote(text))}
 	case asked.max > 1:
-		return []finding{fault("--nodes: Slurm could give more than the one node on which the script's Pod is: %s (use --nodes=1)", quote(text))}
+		return []finding{fault("--nodes: Slurm could give more than the one node on which the script's Pod is: %s (use --nodes=1, or --k8s-scope=steps)", quote(text))}
 	}
 	return nil
 }

@@ -6,14 +6,16 @@ import (
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/option"
 )
 
-// wanted says whether the request has anything to do with Pods.
-func (r Request) wanted() bool { return len(r.Options) > 0 }
+// Wanted says whether the request has anything to do with Pods.
+func (r Request) Wanted() bool { return len(r.Options) > 0 && r.Options[option.Image] != option.None }
+
+// leavesScript says whether the script stays on the Slurm node, and only its steps go to Pods.
+func (r Request) leavesScript() bool { return r.Options[option.Scope] == option.ScopeSteps }
 
 // checkOptions judges the plugin's own options; imageOK says that the image's form is right,
 // so that its registry may be asked.
 func checkOptions(r Request) (findings []finding, imageOK bool) {
 	image, hasImage := r.Options[option.Image]
-	workdir, hasWorkdir := r.Options[option.Workdir]
 	if hasImage {
 		if err := option.CheckImage(image); err != nil {
 			findings = append(findings, fault("%s", err))
@@ -21,16 +23,27 @@ func checkOptions(r Request) (findings []finding, imageOK bool) {
 			imageOK = true
 		}
 	}
-	if hasWorkdir {
-		if err := option.CheckWorkdir(workdir); err != nil {
+	for _, name := range option.Names[1:] {
+		value, given := r.Options[name]
+		if !given {
+			continue
+		}
+		if err := checkOption(name, value); err != nil {
 			findings = append(findings, fault("%s", err))
 		}
 		if !hasImage {
-			findings = append(findings, fault("%s: has no effect without %s: %s (give the image in which this directory is, or leave the option out)",
-				option.Flag(option.Workdir), option.Flag(option.Image), quote(workdir)))
+			findings = append(findings, fault("%s: has no effect without %s: %s (give an image, or leave the option out)",
+				option.Flag(name), option.Flag(option.Image), quote(value)))
 		}
 	}
 	return findings, imageOK
+}
+
+func checkOption(name, value string) error {
+	if name == option.Workdir {
+		return option.CheckWorkdir(value)
+	}
+	return option.CheckChoice(name, value)
 }
 
 // checkUser refuses root: nothing in a Pod of ours runs with uid 0.

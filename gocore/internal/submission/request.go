@@ -18,7 +18,7 @@ const hostHead = 64 << 10
 // Request is what sbatch knows when it asks (include/gocore.h, validate).
 type Request struct {
 	Tool    string            // sbatch, srun, salloc
-	Options map[string]string // the plugin's own, as given: image, workdir
+	Options map[string]string // the plugin's own, as given: image, workdir, ...
 	Sbatch  map[string]string // Slurm's own options by their long names
 
 	Script  string // absolute path of the job file; empty with Stdin or HasWrap

@@ -50,11 +50,16 @@ func PublishedShapes[R ConfigMapReader](namespace string, open func() (R, error)
 }
 
 // checkShapes refuses what no node could ever hold, were it empty, and what Kubernetes has no
-// name for.
+// name for. Where only steps go to Pods it warns: they may be smaller than the job.
 func checkShapes(ctx context.Context, r Request, config *site.Config, shapes Shapes) []finding {
+	never := fault
+	what := "the job can never start"
+	if r.Tool == "salloc" || r.leavesScript() {
+		never, what = warning, "a step with all that the job has on a node can never start"
+	}
 	asked, err := podspec.RequestFor(needOf(r).job(config.Resources.WholeNode), config)
 	if err != nil {
-		return []finding{fault("the job can never start: %s", err)}
+		return []finding{never("%s: %s", what, err)}
 	}
 	if shapes == nil {
 		return nil
@@ -67,7 +72,7 @@ func checkShapes(ctx context.Context, r Request, config *site.Config, shapes Sha
 		return []finding{warning("whether a node could ever hold the job was not checked: the published node shapes cannot be read (slurm-k8s gc publishes them) [%s]", err)}
 	}
 	if holds, why := published.Holds(asked); !holds {
-		return []finding{fault("the job can never start: %s (asked for: %s; ask for less)", why, asked)}
+		return []finding{never("%s: %s (asked for: %s; ask for less)", what, why, asked)}
 	}
 	return nil
 }
