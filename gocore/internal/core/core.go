@@ -151,14 +151,14 @@ func newStep(host Host, log *logrus.Logger, fields []string, relays []*stream.Re
 // complete reads what the step needs from the request and root's files.
 func complete(config *lifecycle.Config, fields []string) (err error) {
 	request := request(fields)
-	if config.Site, err = site.Load(request.get("config")); err != nil {
-		return err
-	}
 	j, err := job.FromFields(fields)
 	if err != nil {
 		return err
 	}
 	config.Job = j
+	if config.Site, err = site.Load(request.get("config")); err != nil {
+		return err
+	}
 	if config.Podinit, err = readPodinit(request.get("libexec")); err != nil {
 		return err
 	}

@@ -98,6 +98,8 @@ func (s *Step) notStarted(err error) *outcome {
 	case s.started.Load():
 		verdict := s.judge(nil)
 		return &verdict
+	case errors.Is(err, stream.ErrUnstartable):
+		return failed(report.BadStart(err))
 	}
 	return returned(report.NoConnection(err))
 }

@@ -120,11 +120,14 @@ func (s *Step) endStep() {
 	}
 }
 
-// tell writes a line to the first task's stderr and to Slurm's log.
+// tell writes a line to the stderr of the first task that is there, and to Slurm's log.
 func (s *Step) tell(reason string) {
 	s.Log.Info(reason)
-	if len(s.Relays) > 0 {
-		s.Relays[0].Notice(reason)
+	for task, relay := range s.Relays {
+		if !s.ended[task].Load() {
+			relay.Notice(reason)
+			return
+		}
 	}
 }
 

@@ -4,6 +4,7 @@ package lifecycle
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"testing"
 	"time"
@@ -149,6 +150,15 @@ func TestNewestStateIsKept(t *testing.T) {
 	f.saw(<-f.states)
 	assert.Equal(t, podstatus.Gone, f.reading().State)
 	assert.Equal(t, "DeletionByPodGC", f.reading().End.Disruption.Reason)
+}
+
+// TestStartThatCannotBeSent: no later attempt would be better.
+func TestStartThatCannotBeSent(t *testing.T) {
+	bubble(t, func(w *world) { w.fail("Start", fault{err: fmt.Errorf("%w: too much", stream.ErrUnstartable)}) }, func(t *testing.T, w *world) {
+		assert.Equal(t, failedStatus, w.exit().Status)
+		assert.Zero(t, w.slurm.requeued())
+		assert.Contains(t, w.notices(), "the job cannot be started in its Pod")
+	})
 }
 
 func TestDeletedBySomebody(t *testing.T) {

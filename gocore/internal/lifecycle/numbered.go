@@ -21,6 +21,7 @@ import (
 // waitAgain gives the Pod up and waits before the next attempt. False: it was interrupted.
 func (s *Step) waitAgain(reason string) bool {
 	s.cleanUp(true)
+	s.endPeers()
 	s.connected = nil
 	// Not longer than the step's other nodes wait for this one's Pod.
 	delay := min(job.Backoff(s.attempts, s.Site.Requeue, s.Random()), s.Site.StartLimit.Duration/2)
@@ -37,9 +38,15 @@ func (s *Step) givesUpRoom() bool {
 	if s.Job.IsBatch() {
 		return true
 	}
-	if s.Job.Nodes < 2 {
-		return false
-	}
+	return s.Job.Nodes > 1 && s.withdraw()
+}
+
+// givesUpStart tells whether a Pod that hangs in its start is given up; one of several is not
+// where it runs by now, since the other nodes may have seen that.
+func (s *Step) givesUpStart() bool { return s.Job.IsBatch() || s.Job.Nodes < 2 || s.withdraw() }
+
+// withdraw deletes the Pod unless it has changed since.
+func (s *Step) withdraw() bool {
 	ctx, cancel := context.WithTimeout(s.ctx, removeLimit)
 	defer cancel()
 	err := s.Cluster.WithdrawPod(ctx, s.pod.pod)
@@ -49,6 +56,10 @@ func (s *Step) givesUpRoom() bool {
 	return err == nil
 }
 
+// missingLimits is for how many start limits a step waits for nodes that have made no Pod:
+// they may lack quota that another step holds, which gives it up meanwhile.
+const missingLimits = 3
+
 // gather waits until the Pods of all the step's nodes run, each seen by every node at the same
 // moment of etcd's. nil: they do.
 func (s *Step) gather() *outcome {
@@ -56,8 +67,6 @@ func (s *Step) gather() *outcome {
 		s.addresses = addressesOf(map[int]*corev1.Pod{0: s.pod.pod}, 1)
 		return nil
 	}
-	news, stop := s.followStep()
-	defer stop()
 	late := s.Clock.NewTimer(s.Site.StartLimit.Duration)
 	defer late.Stop()
 	patience := s.Clock.NewTimer(newsPatience)
@@ -65,29 +74,30 @@ func (s *Step) gather() *outcome {
 	seen := map[int]*corev1.Pod{}
 	for {
 		select {
-		case pods := <-news:
-			now := byNode(pods)
-			for node := range seen {
-				if now[node] == nil {
-					return returned(report.PeerGone(node))
-				}
+		case s.addresses = <-s.peers.all:
+			return nil
+		default:
+		}
+		select {
+		case s.addresses = <-s.peers.all:
+			return nil
+		case now := <-s.peers.news:
+			if gone := missingOf(seen, now); gone >= 0 {
+				return s.unless(report.PeerGone(gone))
 			}
 			seen = now
-			if countRunning(now) == s.Job.Nodes {
-				s.addresses = addressesOf(now, s.Job.Nodes)
-				return nil
-			}
 		case pod := <-s.pod.states:
 			s.pod.saw(pod)
 			if r := s.pod.reading(); r.State != podstatus.Running || r.Deleting {
-				return returned(report.Vanished())
+				return s.unless(report.Vanished())
 			}
 		case <-patience.C():
 			s.tell(report.WaitsForPeers(countRunning(seen), s.Job.Nodes))
 		case <-late.C():
 			if len(seen) < s.Job.Nodes {
-				return failed(report.PeersMissing(len(seen), s.Job.Nodes, s.Site.StartLimit.Duration))
+				return s.missing(len(seen))
 			}
+			s.missed = 0
 			late.Reset(s.Site.StartLimit.Duration) // they wait for room
 		case <-s.ctx.Done():
 			return s.interrupted()
@@ -95,25 +105,33 @@ func (s *Step) gather() *outcome {
 	}
 }
 
-// followStep gives the newest list of the step's Pods until stop is called.
-func (s *Step) followStep() (news <-chan []*corev1.Pod, stop func()) {
-	ctx, cancel := context.WithCancel(s.ctx)
-	lists, done := make(chan []*corev1.Pod), make(chan struct{})
-	pod := s.pod.pod
-	go func() {
-		defer close(done)
-		defer recoverTo(s.Log)
-		s.Cluster.FollowStep(ctx, pod, func(pods []*corev1.Pod) {
-			select { // each moment counts: none is left out
-			case lists <- pods:
-			case <-ctx.Done():
-			}
-		}, func(err error) { s.Log.WithError(err).Info("the watch of the step's Pods was interrupted") })
-	}()
-	return lists, func() {
-		cancel()
-		<-done
+// missing gives the Pod up for a while, and the step for good where nodes never come.
+func (s *Step) missing(there int) *outcome {
+	s.missed++
+	reason := report.PeersMissing(there, s.Job.Nodes, s.Site.StartLimit.Duration)
+	if s.missed < missingLimits {
+		return returned(reason)
 	}
+	return failed(reason)
+}
+
+// unless is the outcome of a Pod that went away before the start, unless the others have seen
+// all run: then they have started.
+func (s *Step) unless(reason string) *outcome {
+	if s.othersStarted() {
+		return failed(reason)
+	}
+	return returned(reason)
+}
+
+// missingOf is a node that was seen and is no longer there, or -1.
+func missingOf(seen, now map[int]*corev1.Pod) int {
+	for node := range seen {
+		if now[node] == nil {
+			return node
+		}
+	}
+	return -1
 }
 
 // byNode sorts Pods that may run by their number in the step.

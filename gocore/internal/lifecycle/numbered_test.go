@@ -106,6 +106,29 @@ func TestStepStartsOnAllNodesOrNone(t *testing.T) {
 			assert.Zero(t, w.count("Requeue"))
 		})
 	})
+	t.Run("the moment was short, and this node heard late of its own Pod", func(t *testing.T) {
+		bubble(t, func(w *world) {
+			w.numbered(2)
+			w.fail("Follow", fault{took: 2 * time.Second})
+			w.cluster.peer(0, append(starts(500*time.Millisecond), event{700 * time.Millisecond, goes})...)
+		}, func(t *testing.T, w *world) {
+			assert.Equal(t, 1, w.starts, "the other has started, and its task has ended already")
+			assert.Equal(t, 1, w.cluster.made)
+			assert.Equal(t, "10.0.0.2", w.step.addresses[1])
+		})
+	})
+	t.Run("its own Pod goes after the others started", func(t *testing.T) {
+		bubble(t, func(w *world) {
+			w.numbered(2)
+			w.fail("Follow", fault{took: 2 * time.Second})
+			w.cluster.script = func(int) []event { return append(starts(time.Second), event{200 * time.Millisecond, goes}) }
+			w.cluster.peer(0, starts(500*time.Millisecond)...)
+		}, func(t *testing.T, w *world) {
+			assert.Zero(t, w.starts)
+			assert.Equal(t, 1, w.cluster.made, "it does not join later under another address")
+			assert.Equal(t, 1, w.slurm.stepEnds)
+		})
+	})
 	t.Run("a node that never comes", func(t *testing.T) {
 		bubble(t, func(w *world) { w.numbered(2) }, func(t *testing.T, w *world) {
 			assert.Zero(t, w.starts)
@@ -131,6 +154,21 @@ func TestStepStartsOnAllNodesOrNone(t *testing.T) {
 			assert.Equal(t, 1, w.slurm.stepEnds)
 			assert.Zero(t, w.count("Requeue"))
 		})
+	})
+}
+
+// TestStepAgainBesideItsOwnPod: kubelet is away, so that the Pod of the first attempt stays.
+func TestStepAgainBesideItsOwnPod(t *testing.T) {
+	bubble(t, func(w *world) {
+		w.numbered(1)
+		w.cluster.stuck = true
+		for range 3 {
+			w.fail("Pump", fault{err: errSlurmDown, took: 110 * time.Second})
+		}
+		w.at("Start", func() { assert.NotEmpty(t, w.cluster.own(), "not into a Pod that is being deleted") })
+	}, func(t *testing.T, w *world) {
+		assert.Equal(t, 1, w.starts)
+		assert.Equal(t, 2, w.cluster.made)
 	})
 }
 

@@ -27,6 +27,9 @@ func (s *Step) place() *outcome {
 	if verdict != nil {
 		return verdict
 	}
+	if verdict := s.watchPeers(pod, limit); verdict != nil {
+		return verdict
+	}
 	pause := retryPause
 	for {
 		if verdict := s.create(pod, limit); verdict != nil {
@@ -38,6 +41,9 @@ func (s *Step) place() *outcome {
 		}
 		if again == "" {
 			return nil
+		}
+		if s.othersStarted() {
+			return failed(again)
 		}
 		// Nothing of the user's has run: try again, without counting.
 		s.Log.Infof("the Pod is made again: %s", again)
@@ -183,7 +189,11 @@ func (s *Step) await(limit time.Time) (again string, verdict *outcome) {
 			if gateOver && s.givesUpRoom() {
 				return "", returned(report.NoRoom(reading.Unschedulable))
 			}
-		case tooLate && (reading.Unschedulable == "" || reading.Nominated):
+			if gateOver {
+				gateOver = false
+				gate.Reset(retryPauseMax)
+			}
+		case tooLate && (reading.Unschedulable == "" || reading.Nominated) && s.givesUpStart():
 			return "", returned(report.StartTimedOut(s.Site.StartLimit.Duration, reading, s.events()))
 		}
 		select {

@@ -24,7 +24,7 @@ const predecessorPause = 500 * time.Millisecond
 
 // adopt answers a Create that found the name taken: the Pod is ours when it carries
 // our session (the answer to an earlier create was lost); else nil, nil for a Pod of an
-// earlier incarnation, and an error for a foreign one.
+// earlier incarnation, or of an earlier attempt, and an error for a foreign one.
 func (s *Step) adopt(pod *corev1.Pod) (*corev1.Pod, error) {
 	old, err := s.Cluster.GetPod(s.ctx, pod.Name)
 	switch {
@@ -32,7 +32,8 @@ func (s *Step) adopt(pod *corev1.Pod) (*corev1.Pod, error) {
 		return nil, nil
 	case err != nil:
 		return nil, err
-	case old.Annotations[wellknown.AnnotationSession] == pod.Annotations[wellknown.AnnotationSession]:
+	case (old.DeletionTimestamp == nil || s.attempts == 0) &&
+		old.Annotations[wellknown.AnnotationSession] == pod.Annotations[wellknown.AnnotationSession]:
 		return old, nil
 	}
 	return nil, foreign(old, pod)
@@ -94,7 +95,11 @@ func (s *Step) retire(old, pod *corev1.Pod) error {
 	}
 	fence := old.DeletionTimestamp.Add(s.Site.OrphanTimeout.Duration + fenceSlack)
 	if podstatus.Ended(old) || s.Clock.Now().After(fence) {
-		pod.Name = wellknown.PodName(s.Job.ID, s.Job.Step, s.Job.NodeID) + "-" + strconv.FormatUint(uint64(s.Job.Restarts), 10)
+		name := wellknown.PodName(s.Job.ID, s.Job.Step, s.Job.NodeID) + "-" + strconv.FormatUint(uint64(s.Job.Restarts), 10)
+		if name == old.Name { // there is no third
+			return nil
+		}
+		pod.Name = name
 		s.Log.Infof("Pod %s of an earlier run has ended but its object stays; this run's Pod is %s", old.Name, pod.Name)
 	}
 	return nil

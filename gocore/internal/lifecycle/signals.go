@@ -13,7 +13,7 @@ import (
 // endings are the signals by which users and Slurm end what runs.
 var endings = []syscall.Signal{syscall.SIGHUP, syscall.SIGINT, syscall.SIGQUIT, syscall.SIGTERM, syscall.SIGXCPU}
 
-// heldMax bounds the signals kept for a task that has not started.
+// heldMax bounds the signals kept for each task that has not started.
 const heldMax = 64
 
 // heldSignals keeps what arrived before the start, for the task to get right after it.
@@ -28,15 +28,24 @@ type taskSignal struct {
 	signal stream.Signal
 }
 
-// deliver hands the signal on, or keeps it until release.
-func (h *heldSignals) deliver(task uint32, signal stream.Signal) {
+// deliver hands the signal on, or keeps it until release. False: it is dropped.
+func (h *heldSignals) deliver(task uint32, signal stream.Signal) bool {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.sink != nil {
 		h.sink(task, signal)
-	} else if len(h.kept) < heldMax {
+		return true
+	}
+	kept := 0
+	for _, k := range h.kept {
+		if k.task == task {
+			kept++
+		}
+	}
+	if kept < heldMax {
 		h.kept = append(h.kept, taskSignal{task, signal})
 	}
+	return kept < heldMax
 }
 
 // release delivers what was kept, in order, and everything from now on.
@@ -68,7 +77,9 @@ func (s *Step) watch(task uint32, relay Relay) {
 				s.stop(cancelled(signal.Number))
 				continue
 			}
-			s.held.deliver(task, signal)
+			if !s.held.deliver(task, signal) {
+				s.Log.Infof("task %d: %s was dropped, %d others wait for the start", task, signal, heldMax)
+			}
 		case <-handedOver:
 			signals, handedOver = nil, nil
 		case <-relay.Done():

@@ -74,6 +74,8 @@ type Step struct {
 	pod        *followed       // nil before one was created, and after it is known to be gone
 	doubt      string          // name of a Pod whose creation was not answered: it may be there
 	attempts   uint32          // how often the Pod of a numbered step was given up before it started
+	peers      *peers          // of a step on several nodes, until it has started
+	missed     int             // start limits that passed without a Pod of every node
 	addresses  []string        // of the step's Pods, in the order of its nodes
 	connected  Session         // nil before the container runs
 	running    *running        // its goroutine
@@ -108,7 +110,9 @@ func (s *Step) Run() {
 	for task, relay := range s.Relays {
 		watchers.Go(func() { s.watch(uint32(task), relay) })
 	}
-	s.conclude(s.live())
+	verdict := s.live()
+	s.endPeers()
+	s.conclude(verdict)
 	s.stop(nil)
 	watchers.Wait()
 }
@@ -132,6 +136,9 @@ func (s *Step) greet() bool {
 		if err != nil {
 			s.Log.WithError(err).Info("no hello from the relay; nothing was started")
 			s.exit(nil) // those that are there shall not wait
+			if s.ctx.Err() == nil {
+				s.endStep() // nor those on other nodes
+			}
 			return false
 		}
 		s.launches = append(s.launches, launch)
@@ -161,11 +168,15 @@ func (s *Step) live() outcome {
 // begin makes the Pod and starts the tasks in it; nil: they run.
 func (s *Step) begin() *outcome {
 	if verdict := s.place(); verdict != nil {
+		if verdict.kind == putBack && s.othersStarted() {
+			verdict.kind = faulty
+		}
 		return verdict
 	}
 	if verdict := s.gather(); verdict != nil {
 		return verdict
 	}
+	s.endPeers()
 	verdict := s.connect()
 	if verdict != nil && verdict.kind == putBack && s.Job.Nodes > 1 {
 		verdict.kind = faulty // the other nodes' tasks have started

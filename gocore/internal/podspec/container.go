@@ -5,6 +5,7 @@ package podspec
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -42,7 +43,7 @@ func container(in Input, request Request) corev1.Container {
 			wellknown.PodinitPath, "init",
 			"--session=" + Session(in.Session),
 			fmt.Sprintf("--orphan-timeout=%d", seconds(in.Site.OrphanTimeout.Duration)),
-			fmt.Sprintf("--start-timeout=%d", seconds(in.Site.StartLimit.Duration)),
+			fmt.Sprintf("--start-timeout=%d", seconds(in.startTimeout())),
 			fmt.Sprintf("--linger=%d", linger),
 		},
 		Env:                      environment(request),
@@ -55,6 +56,16 @@ func container(in Input, request Request) corev1.Container {
 			Capabilities:             &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}},
 		},
 	}
+}
+
+// startTimeout is how long podinit waits for the start. That of a step on several nodes comes
+// when the last of its Pods runs.
+func (in Input) startTimeout() time.Duration {
+	limit := in.Site.StartLimit.Duration
+	if in.Job.IsBatch() || in.Job.Nodes < 2 {
+		return limit
+	}
+	return max(2*limit, in.Site.Gate.WaitMax.Duration+limit)
 }
 
 // environment of the container itself, which is what its runtime reads: NVIDIA's gives

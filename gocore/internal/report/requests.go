@@ -24,6 +24,11 @@ func NoConnection(err error) string {
 	return line(faults(err), "the Pod runs but cannot be spoken to")
 }
 
+// BadStart: what the job is to start with can never be sent.
+func BadStart(err error) string {
+	return line(faults(err), "the job cannot be started in its Pod")
+}
+
 // BadStream: what came from the Pod cannot be trusted.
 func BadStream(err error) string {
 	return line(faults(err), "the stream from the Pod is broken")

@@ -63,6 +63,11 @@ func PeerGone(node int) string {
 	return line("", "the Pod of the step's node %d went away before the start", node)
 }
 
+// NoPeers: Kubernetes does not let the step's Pods be watched.
+func NoPeers(limit time.Duration) string {
+	return line("", "the Pods of the step could not be watched for %s; slurmd's log has the reason", Pretty(limit))
+}
+
 // PeersMissing: nodes of the step have not made their Pods.
 func PeersMissing(there, nodes int, limit time.Duration) string {
 	return line("", "only %d of the step's %d nodes have made their Pods within %s: the others have said why, or their slurmd's log has it", there, nodes, Pretty(limit))

@@ -161,8 +161,8 @@ func TestSignals(t *testing.T) {
 		w.mu.Lock()
 		w.down = true
 		w.mu.Unlock()
-		for n := uint32(1); n <= maxSignals; n++ {
-			w.session.Signal(n%2, sig(n))
+		for n := uint32(1); n <= 2*maxSignals; n++ { // as many as fit for each of the two
+			w.session.Signal(n%2, sig((n+1)/2))
 		}
 		w.session.Signal(0, sig(10))
 		w.session.Signal(TaskAll, Signal{sigKILL, FlagEvery})
@@ -176,8 +176,8 @@ func TestSignals(t *testing.T) {
 		require.NoError(t, w.models[1].w.Write(Frame{Type: TypeWinsize, Payload: Winsize{25, 81}.append(nil)}))
 		synctest.Wait()
 		var want []taskSignal
-		for n := uint32(1); n <= maxSignals; n++ {
-			want = append(want, taskSignal{n % 2, sig(n)})
+		for n := uint32(1); n <= 2*maxSignals; n++ {
+			want = append(want, taskSignal{n % 2, sig((n + 1) / 2)})
 		}
 		want = append(want, taskSignal{TaskAll, Signal{sigKILL, FlagEvery}}, taskSignal{1, sig(12)})
 		w.podinit.read(func() {

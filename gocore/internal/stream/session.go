@@ -34,6 +34,8 @@ type Config struct {
 var (
 	// ErrClosed is what waiting calls return when Run has ended without an error.
 	ErrClosed = errors.New("stream: the session is closed")
+	// ErrUnstartable is what Start returns for what can never be sent.
+	ErrUnstartable = errors.New("stream: the start cannot be sent")
 	// ErrNeverStarted is what Start returns when podinit has given up waiting.
 	ErrNeverStarted = errors.New("stream: podinit ended before it was started")
 )
@@ -183,7 +185,7 @@ func (s *Session) Version() string {
 // Launches are those of the relays, in any order.
 func (s *Session) Start(ctx context.Context, launches []Launch) error {
 	if err := checkStart(launches); err != nil {
-		return err
+		return fmt.Errorf("%w: %w", ErrUnstartable, err)
 	}
 	for i := range launches {
 		if s.tasks[launches[i].Task] == nil || len(launches) != len(s.tasks) {
@@ -218,17 +220,28 @@ func (s *Session) StartSent() bool {
 
 // Signal queues a signal for podinit; TaskAll with FlagEvery, or a task. It is
 // sent once the tasks have started, in order, and once unless a write fails. One
-// that comes while 64 wait is dropped and logged, but KILL.
+// that comes while 64 of its task wait is dropped and logged, but KILL.
 func (s *Session) Signal(task uint32, sig Signal) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	next := taskSignal{task, sig}
-	if len(s.signals) >= maxSignals && (sig.Number != sigKILL || slices.Contains(s.signals, next)) {
+	if s.waiting(task) >= maxSignals && (sig.Number != sigKILL || slices.Contains(s.signals, next)) {
 		s.log(slog.LevelWarn, "task %d: %s was dropped, %d others wait for podinit", task, sig, maxSignals)
 		return
 	}
 	s.signals = append(s.signals, next)
 	s.wake.ring()
+}
+
+// waiting counts the signals of a task that wait for podinit; with mu.
+func (s *Session) waiting(task uint32) int {
+	count := 0
+	for _, queued := range s.signals {
+		if queued.task == task {
+			count++
+		}
+	}
+	return count
 }
 
 // Forward sends what the relay gets (signals, input, window sizes, suspension)

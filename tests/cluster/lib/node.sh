@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # A Kubernetes node: a mount namespace of its own, in it containerd and kubelet. What they mount, and what they
 # keep in fixed places outside our folder, goes with the namespace. real1 is always there, real2 on demand.
-NODE_CPUS=${SLURM_K8S_NODE_CPUS:-8}
+NODE_CPUS=${SLURM_K8S_NODE_CPUS:-16}
 NODE_GPUS=${SLURM_K8S_NODE_GPUS:-4}
 PAUSE_IMAGE=localhost/pause:1
 
