@@ -123,6 +123,15 @@ static int check(spank_t spank, const struct config *config, const char *tool, b
 	return 0;
 }
 
+/* salloc's own srun has no option of ours; a user's would be ignored, and run on the host. */
+static int check_interactive(void)
+{
+	if (options_source(OPTION_IMAGE) != SOURCE_COMMAND || !options_want_pod())
+		return 0;
+	say_error("--k8s-image and --interactive exclude each other: an interactive step stays on the Slurm node");
+	return -1;
+}
+
 int launch_check(spank_t spank, const struct config *config, const char *tool)
 {
 	bool is_srun = spank_context() == S_CTX_LOCAL;
@@ -132,7 +141,7 @@ int launch_check(spank_t spank, const struct config *config, const char *tool)
 	unsetenv(LAUNCH_VARIABLE);
 	/* The shell that salloc starts on the first Slurm node: it hands on all that it has. */
 	if (is_srun && tool_option("interactive"))
-		return 0;
+		return check_interactive();
 	options_take_environment(environ, false);
 	/* slurmstepd is to hear it too, over what an outer tool has put there. */
 	if (options_want_none() && !options_faults())

@@ -223,6 +223,8 @@ static void test_refusals(void **state)
 	refused("x11", "all",
 		"E k8s: --k8s-image and --x11 exclude each other: X11 is forwarded to the Slurm node, and the Pod is not "
 		"there\n");
+	refused("interactive", "set",
+		"E k8s: --k8s-image and --interactive exclude each other: an interactive step stays on the Slurm node\n");
 	refused("mpi", "pmi2",
 		"E k8s: --k8s-image: --mpi=pmi2 does not reach into a Pod: give --mpi=none; the tasks know each other's "
 		"addresses, so that torchrun and all that works over sockets does\n");
