@@ -148,7 +148,8 @@ func TestStepWaiting(t *testing.T) {
 
 	pulling := corev1.Event{Reason: "Pulling", Message: `Pulling image "reg/a:1"`, LastTimestamp: metav1.Unix(2, 0)}
 	scheduled := corev1.Event{Reason: "Scheduled", Message: "assigned", LastTimestamp: metav1.Unix(1, 0)}
-	assert.Contains(t, StepStarting("p", starting, []corev1.Event{pulling, scheduled}), `[Pulling image "reg/a:1"]`)
+	beside := corev1.Event{Reason: "MissingClusterDNS", Message: "no", LastTimestamp: metav1.Unix(3, 0)}
+	assert.Contains(t, StepStarting("p", starting, []corev1.Event{beside, pulling, scheduled}), `[Pulling image "reg/a:1"]`)
 
 	kind, text = StepWaiting("p", podstatus.Reading{Unschedulable: "0/1 nodes"})
 	assert.Equal(t, "room", kind)

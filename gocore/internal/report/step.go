@@ -3,6 +3,7 @@
 package report
 
 import (
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -33,9 +34,16 @@ func StepWaiting(pod string, r podstatus.Reading) (kind, text string) {
 	return kind, text
 }
 
+// slow are the reasons of kubelet's events (k8s.io/kubernetes/pkg/kubelet/events) that say what
+// takes its time; others are said beside them.
+var slow = []string{
+	"Pulling", "BackOff", "Failed", "FailedMount", "FailedAttachVolume", "FailedMapVolume", "FailedCreatePodSandBox", "NetworkNotReady",
+}
+
 // StepStarting says what a Pod on its node waits for: a pull or a mount stands in Events alone.
 func StepStarting(pod string, r podstatus.Reading, events []corev1.Event) string {
 	words := r.Waiting
+	events = slices.DeleteFunc(slices.Clone(events), func(e corev1.Event) bool { return !slices.Contains(slow, e.Reason) })
 	if e := newest(events); e != nil {
 		words = podstatus.Words{Reason: e.Reason, Message: e.Message}
 	}
