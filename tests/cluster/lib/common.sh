@@ -6,8 +6,8 @@ umask 022
 
 HERE=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 REPO=$(cd "$HERE/../.." && pwd)
-# 1 to 9: a second cluster with bridges, cgroups and ports of its own, to work on these scripts while the first is in use.
-# The names of Slurm's cgroups follow its nodes' and are not apart: run jobs in one of them only.
+# 1 to 9: a second cluster with bridges, cgroups, ports and job ids of its own, beside the first. The names of Slurm's
+# cgroups follow its nodes' and are not apart: the job ids keep what is in them apart.
 INSTANCE=${SLURM_K8S_INSTANCE:-}
 CLUSTER=${SLURM_K8S_CLUSTER:-/var/tmp/slurm-k8s-cluster$INSTANCE}
 CACHE=${SLURM_K8S_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/slurm-k8s}

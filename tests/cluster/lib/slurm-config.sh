@@ -41,6 +41,7 @@ write_slurm_config() {
 		SlurmctldPort=$PORT_SLURMCTLD
 		SlurmUser=slurm
 		$params
+		FirstJobId=$((1000000 * ${INSTANCE:-0} + 1))
 		AuthType=auth/munge
 		CredType=cred/munge
 		AuthInfo=$auth
