@@ -169,7 +169,8 @@ int host_job_facts(uint32_t job_id, char *out, size_t capacity, const char *node
 
 	if (!load || !release)
 		return ENOSYS;
-	result = load(&answer, job_id, SHOW_DETAIL);
+	/* SHOW_LOCAL: else slurm_load_job first asks slurmctld for the federation (src/api/job_info.c). */
+	result = load(&answer, job_id, SHOW_DETAIL | SHOW_LOCAL);
 	if (result)
 		return host_error(result);
 	for (uint32_t i = 0; answer && i < answer->record_count && !found; i++)

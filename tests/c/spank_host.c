@@ -463,7 +463,7 @@ LOGGER(slurm_debug, "D")
 static int fake_load_job(job_info_msg_t **answer, uint32_t job_id, uint16_t flags)
 {
 	(void)job_id;
-	assert_int_equal(flags, SHOW_DETAIL);
+	assert_int_equal(flags, SHOW_DETAIL | SHOW_LOCAL);
 	errno = host.fake_errno;
 	if (host.load_rc)
 		return host.load_rc;

@@ -46,9 +46,7 @@ func (s *Step) connect() *outcome {
 		return s.interrupted()
 	}
 	s.started.Store(true)
-	launches := s.prepared()
-	err := s.whileThere(ctx, func(ctx context.Context) error { return s.connected.Start(ctx, launches) })
-	if err != nil {
+	if err := s.sendStart(ctx); err != nil {
 		return s.notStarted(err)
 	}
 	s.held.release(s.connected.Signal)
@@ -57,6 +55,20 @@ func (s *Step) connect() *outcome {
 		s.connected.Forward(uint32(task))
 	}
 	return nil
+}
+
+// sendStart sends START and waits until the tasks are forked. The start limit, ctx's, is for a START
+// that was never sent: behind one that was the tasks may run, and only podinit's word or the Pod's end
+// tells, however long the stream is broken.
+func (s *Step) sendStart(ctx context.Context) error {
+	launches := s.prepared()
+	start := func(ctx context.Context) error { return s.connected.Start(ctx, launches) }
+	err := s.whileThere(ctx, start)
+	if errors.Is(err, context.DeadlineExceeded) && s.connected.StartSent() {
+		s.Log.Warn("the start was sent and not answered in time: the stream is broken; its answer is waited for")
+		err = s.whileThere(s.ctx, start)
+	}
+	return err
 }
 
 // errOver is why a call to the stream is given up: nobody is left to answer it.
@@ -76,6 +88,7 @@ func (s *Step) whileThere(ctx context.Context, call func(context.Context) error)
 		answer <- call(ctx)
 	}()
 	bound := patience{clock: s.Clock}
+	bound.saw(s.pod.pod) // it may be over already
 	for {
 		select {
 		case err := <-answer:
@@ -123,6 +136,7 @@ func (s *Step) attend() outcome {
 		answers <- answer{exits, err}
 	}()
 	bound := patience{clock: s.Clock}
+	bound.saw(s.pod.pod) // it may be over already
 	interrupted := s.ctx.Done()
 	killed := false
 	for {

@@ -217,6 +217,20 @@ func TestStartFaults(t *testing.T) {
 			assert.Empty(t, w.notices())
 		})
 	})
+	t.Run("podinit is killed before it may start", func(t *testing.T) {
+		bubble(t, func(w *world) {
+			w.cluster.script = func(n int) []event {
+				if n == 1 {
+					return []event{{time.Millisecond, scheduled}, {time.Second, ends(137, "Error", "")}}
+				}
+				return starts(time.Second)
+			}
+		}, func(t *testing.T, w *world) {
+			assert.Equal(t, 1, w.starts)
+			assert.Equal(t, 2, w.cluster.made)
+			assert.Zero(t, w.exit().Status)
+		})
+	})
 	t.Run("a node that never takes it", func(t *testing.T) {
 		bubble(t, func(w *world) { w.script(event{0, scheduled}, event{time.Second, rejected("OutOfcpu")}) }, func(t *testing.T, w *world) {
 			assert.Equal(t, 1, w.slurm.requeued())

@@ -175,6 +175,8 @@ func (s *Step) await(limit time.Time) (again string, verdict *outcome) {
 			return "", failed(report.CannotStart(reading.StartFault))
 		case reading.StartFault != nil && reading.StartFault.Class == podstatus.ClassRetry && reading.StartFault.Ended:
 			return report.CannotStart(reading.StartFault), nil
+		case reading.State == podstatus.Terminated && reading.End.KilledFromOutside():
+			return report.EndedEarly(reading.End), nil
 		case reading.State == podstatus.Terminated:
 			return "", failed(report.EndedEarly(reading.End))
 		case reading.Deleting:

@@ -776,6 +776,9 @@ func (s *fakeSession) Start(ctx context.Context, launches []stream.Launch) error
 		if len(launches) != len(s.w.relays) {
 			s.w.breaks("START of %d tasks", len(launches))
 		}
+		if s.StartSent() {
+			return nil // as podinit: the first one counts
+		}
 		s.w.starting()
 		s.mu.Lock()
 		s.sent = true

@@ -3,6 +3,8 @@
 package podstatus
 
 import (
+	"syscall"
+
 	corev1 "k8s.io/api/core/v1"
 )
 
@@ -54,6 +56,22 @@ const (
 	// reasonUnknown: kubelet lost the container (reboot, sandbox gone); its code 137 is made up.
 	reasonUnknown = "ContainerStatusUnknown"
 )
+
+// exitUnknown is what containerd says of a container whose end it did not see (cri: internal/cri/server, unknownExitCode).
+const exitUnknown = 255
+
+// KilledFromOutside tells whether podinit, which waited for its order to start, was killed or lost: by a
+// restart of kubelet or containerd, by an administrator. Another Pod need not fare the same. Memory is another
+// thing: the next one would run out of it, too.
+func (e *End) KilledFromOutside() bool {
+	switch {
+	case e == nil || e.OOM || e.Deadline:
+		return false
+	case e.Words.Reason == reasonUnknown || e.Code == exitUnknown:
+		return true
+	}
+	return e.Signal == int(syscall.SIGKILL) || e.Signal == int(syscall.SIGTERM)
+}
 
 // maxSignal is Linux's last real-time signal.
 const maxSignal = 64

@@ -129,5 +129,7 @@ func temporary(message string) bool {
 		"context deadline exceeded", "deadlineexceeded", "timed out waiting", "failed to sync", "is reserved for",
 		"no space left on device", "connection refused", "resource temporarily unavailable", "too many open files",
 		"transport is closing", "code = unavailable", "i/o timeout", "ttrpc: closed",
+		// containerd, its shim or runc ended meanwhile.
+		"context canceled", "code = canceled", "error while dialing", "error reading from server", ": eof", "signal: killed",
 	})
 }

@@ -83,7 +83,29 @@ func TestRejected(t *testing.T) {
 	assert.Equal(t, &StartFault{ClassFinal, KindCreate, Words{"StartError", "exec format error"}, true}, started)
 	again := Read(pod(ended(128, "StartError", "no space left on device"))).StartFault
 	assert.Equal(t, ClassRetry, again.Class)
+	for _, message := range []string{
+		"failed to create containerd task: failed to create shim task: context canceled",
+		`failed to start containerd task "job": error reading from server: EOF`,
+		`rpc error: code = Unavailable desc = connection error: desc = "transport: Error while dialing: dial unix containerd.sock: connect: no such file or directory"`,
+		"failed to create containerd task: OCI runtime create failed: unable to retrieve OCI runtime error: runc did not terminate successfully: signal: killed",
+	} {
+		assert.Equal(t, ClassRetry, Read(pod(ended(128, "StartError", message))).StartFault.Class, message)
+	}
 	assert.Nil(t, Read(pod(ended(1, "Error", ""))).StartFault)
+}
+
+func TestKilledFromOutside(t *testing.T) {
+	for _, c := range []struct {
+		code   int32
+		reason string
+		want   bool
+	}{
+		{137, "Error", true}, {143, "Error", true}, {137, "ContainerStatusUnknown", true}, {255, "Unknown", true},
+		{137, "OOMKilled", false}, {1, "Error", false}, {139, "Error", false}, {0, "Completed", false},
+	} {
+		assert.Equal(t, c.want, Read(pod(ended(c.code, c.reason, ""))).End.KilledFromOutside(), "%d %s", c.code, c.reason)
+	}
+	assert.False(t, (*End)(nil).KilledFromOutside())
 }
 
 func TestClassifyError(t *testing.T) {
