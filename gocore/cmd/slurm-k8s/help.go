@@ -23,7 +23,7 @@ func printVersion(_ context.Context, _ []string, out, _ io.Writer) int {
 func usage(out io.Writer) {
 	fmt.Fprint(out, "Usage: slurm-k8s COMMAND [OPTION]...\nRuns beside the Slurm plugin that puts jobs into Kubernetes Pods.\n\n")
 	for _, c := range commands() {
-		fmt.Fprintf(out, "  %-10s %s\n", c.name, c.about)
+		fmt.Fprintf(out, "  %-12s %s\n", c.name, c.about)
 	}
 	fmt.Fprint(out, "\nslurm-k8s COMMAND --help tells a command's options.\n")
 }

@@ -37,6 +37,7 @@ type command struct {
 func commands() []command {
 	return []command{
 		{"validate", "[OPTION]... JOBFILE", "check a job file as sbatch would, and submit nothing", validate},
+		{"check-config", "[OPTION]... [FILE]", "check the site's configuration, and say every fault with its line", checkConfig},
 		{"gc", "[OPTION]...", "remove what no job stands behind, publish the nodes' shapes", gc},
 		{"version", "", "print the version", printVersion},
 		{"help", "", "print this text", printHelp},

@@ -32,7 +32,7 @@ func TestDispatch(t *testing.T) {
 		out, faults string
 	}{
 		{nil, exitUsage, "", "Usage: slurm-k8s COMMAND"},
-		{[]string{"help"}, exitOK, "validate   check a job file", ""},
+		{[]string{"help"}, exitOK, "validate     check a job file", ""},
 		{[]string{"--help"}, exitOK, "Usage:", ""},
 		{[]string{"version"}, exitOK, "slurm-k8s ", ""},
 		{[]string{"--version"}, exitOK, "slurm-k8s ", ""},
@@ -52,6 +52,32 @@ func TestDispatch(t *testing.T) {
 			assert.Empty(t, out, test.arguments)
 		}
 	}
+}
+
+func TestCheckConfig(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "k8s.yaml")
+	require.NoError(t, os.WriteFile(path, []byte("gate:\n  wait: 30\nnamspace: x\n"), 0o664))
+	code, out, faults := call(t, "check-config", path)
+	assert.Equal(t, exitFault, code)
+	assert.Empty(t, out)
+	assert.Equal(t, path+":2: gate.wait: 30 is not a duration such as \"30s\" or \"5m\"\n"+path+":3: namspace: unknown key, did you mean \"namespace\"?\n", faults)
+
+	// A draft may be anybody's; that it cannot stay so is a warning.
+	require.NoError(t, os.WriteFile(path, []byte("namespace: x\n"), 0o664))
+	require.NoError(t, os.Chmod(path, 0o664))
+	code, out, faults = call(t, "check-config", path)
+	assert.Equal(t, exitOK, code)
+	assert.Equal(t, path+": no fault found\n", out)
+	assert.Contains(t, faults, "warning: the plugin would refuse the file as it lies there")
+
+	code, _, faults = call(t, "check-config", "/none/k8s.yaml")
+	assert.Equal(t, exitFault, code)
+	assert.Contains(t, faults, "/none/k8s.yaml")
+	code, _, faults = call(t, "check-config", filepath.Dir(path))
+	assert.Equal(t, exitFault, code)
+	assert.Contains(t, faults, "not a regular file")
+	code, _, _ = call(t, "check-config", "a", "b")
+	assert.Equal(t, exitUsage, code)
 }
 
 func TestRequestOf(t *testing.T) {

@@ -10,8 +10,6 @@ import (
 	"os"
 	"strings"
 	"syscall"
-
-	"sigs.k8s.io/yaml"
 )
 
 // maxBytes bounds the file: it is read by root in every slurmstepd with a Pod.
@@ -23,63 +21,50 @@ func Load(path string) (*Config, error) { return load(path, 0) }
 
 // load is Load with the uid that must own the file.
 func load(path string, owner uint32) (*Config, error) {
+	data, unsafe, err := read(path, owner)
+	if err = errors.Join(err, unsafe); err != nil {
+		return nil, err
+	}
+	config, faults := Check(data)
+	if len(faults) == 0 {
+		return config, nil
+	}
+	lines := make([]string, len(faults))
+	for i, fault := range faults {
+		lines[i] = fault.At(path)
+	}
+	return nil, errors.New(strings.Join(lines, "\n"))
+}
+
+// Read reads the file for Check; unsafe says why Load would refuse it for its owner or mode.
+func Read(path string) (data []byte, unsafe, err error) { return read(path, 0) }
+
+func read(path string, owner uint32) (data []byte, unsafe, err error) {
 	// One open, checked by its descriptor; NONBLOCK so that a FIFO cannot hang us.
 	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer f.Close()
-	if err := checkFile(f, owner, 0o022); err != nil {
-		return nil, err
+	unsafe = checkFile(f, owner, 0o022)
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return nil, nil, errors.Join(err, unsafe)
 	}
-	data, err := io.ReadAll(io.LimitReader(f, maxBytes+1))
+	data, err = io.ReadAll(io.LimitReader(f, maxBytes+1))
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, nil, fmt.Errorf("%s: %w", path, err)
 	}
-	config, err := Parse(data)
-	if err != nil {
-		return nil, prefixed(path, err)
-	}
-	return config, nil
-}
-
-// Parse is Load for the file's bytes.
-func Parse(data []byte) (*Config, error) {
-	if len(data) > maxBytes {
-		return nil, fmt.Errorf("larger than %d bytes", maxBytes)
-	}
-	if err := oneDocument(data); err != nil {
-		return nil, err
-	}
-	tree := map[string]any{}
-	if err := yaml.UnmarshalStrict(data, &tree); err != nil {
-		return nil, oneLine(err)
-	}
-	if err := unknownKeys(tree); err != nil {
-		return nil, err
-	}
-	config := Default()
-	config.Resources.GRES = nil // else the file's table would be added to the default one
-	if err := yaml.UnmarshalStrict(data, config); err != nil {
-		return nil, oneLine(err)
-	}
-	if config.Resources.GRES == nil {
-		config.Resources.GRES = defaultGRES()
-	}
-	if err := config.Validate(); err != nil {
-		return nil, err
-	}
-	return config, nil
+	return data, unsafe, nil
 }
 
 // oneDocument refuses what the YAML library would skip in silence.
-func oneDocument(data []byte) error {
+func oneDocument(data []byte) *Fault {
 	content := false
 	for n, line := range bytes.Split(data, []byte("\n")) {
 		line = bytes.TrimRight(line, " \t\r")
 		if bytes.Equal(line, []byte("---")) || bytes.Equal(line, []byte("...")) {
 			if content {
-				return fmt.Errorf("line %d: a second document in the file would not be read", n+1)
+				return &Fault{Line: n + 1, Text: "a second document in the file would not be read"}
 			}
 			continue
 		}
@@ -99,13 +84,4 @@ func oneLine(err error) error {
 		text = strings.TrimPrefix(text, wrap)
 	}
 	return errors.New(strings.Join(strings.Fields(text), " "))
-}
-
-// prefixed puts the path before every line of err.
-func prefixed(path string, err error) error {
-	lines := strings.Split(err.Error(), "\n")
-	for i := range lines {
-		lines[i] = path + ": " + lines[i]
-	}
-	return errors.New(strings.Join(lines, "\n"))
 }

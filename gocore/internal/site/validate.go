@@ -37,7 +37,7 @@ var (
 type faults []error
 
 func (f *faults) add(key, format string, args ...any) {
-	*f = append(*f, fmt.Errorf(key+": "+format, args...))
+	*f = append(*f, Fault{Key: key, Text: fmt.Sprintf(format, args...)})
 }
 
 func (f *faults) between(key string, d Duration, low, high time.Duration) {

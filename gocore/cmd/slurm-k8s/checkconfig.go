@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/site"
+)
+
+// checkConfig checks a site file, which may be a draft of anybody's, and says all that is wrong with it.
+func checkConfig(_ context.Context, arguments []string, out, faults io.Writer) int {
+	flags := newFlags("check-config", faults)
+	if code, done := parse(flags, arguments, out, faults); done {
+		return code
+	}
+	if flags.NArg() > 1 {
+		fmt.Fprintln(faults, "slurm-k8s check-config: one file at most is wanted (try: slurm-k8s check-config --help)")
+		return exitUsage
+	}
+	path := defaultConfig
+	if flags.NArg() == 1 {
+		path = flags.Arg(0)
+	}
+	data, mine, err := site.Read(path)
+	if err != nil {
+		return complain(faults, "check-config", err.Error())
+	}
+	if _, found := site.Check(data); len(found) > 0 {
+		for _, fault := range found {
+			fmt.Fprintln(faults, fault.At(path))
+		}
+		return exitFault
+	}
+	if mine != nil {
+		fmt.Fprintf(faults, "slurm-k8s check-config: warning: the plugin would refuse the file as it lies there: %s\n", mine)
+	}
+	fmt.Fprintf(out, "%s: no fault found\n", path)
+	return exitOK
+}
