@@ -47,11 +47,11 @@
 
 enum k8s_frame_type {
 	/* First frame on every connection, either way; payload: records.
-	 * relay -> core: what slurmstepd would have exec'ed (A E D U L S T).
+	 * relay -> core: what slurmstepd would have exec'ed (A E D U L S T B).
 	 * podinit -> core: its state (X V) and, per task, the input it has (I).
 	 * core -> podinit: nothing but the session it expects. */
 	K8S_FRAME_HELLO = 1,
-	/* core -> podinit: records (N A E D R H U L S T) of what to run, sent once the
+	/* core -> podinit: records (N A E D R H U L S T B) of what to run, sent once the
 	 * Pod may start. podinit answers START with no payload when its tasks
 	 * are forked. A START to a podinit that has started is ignored. */
 	K8S_FRAME_START = 2,
@@ -110,11 +110,19 @@ enum k8s_record {
 	K8S_RECORD_LIMIT = 'L',     /* u32 RLIMIT_*, u64 soft, u64 hard; all ones: unlimited */
 	K8S_RECORD_SCRIPT = 'S',    /* bytes of the job's script, joined in order; argv[0] becomes its path */
 	K8S_RECORD_TTY = 'T',       /* u16 rows, u16 columns: the task has a terminal */
+	K8S_RECORD_CPUS = 'B',      /* two bitmaps of one size, see below: the task is bound to cpus */
 	K8S_RECORD_TASKS = 'N',     /* u32: number of tasks in this container, 1 to 4096 */
 	K8S_RECORD_STATE = 'X',     /* u32: enum k8s_state */
 	K8S_RECORD_VERSION = 'V',   /* text: podinit's version */
 	K8S_RECORD_INPUT = 'I',     /* u64: bytes of the task's input that podinit has */
 };
+
+/* CPUS: a bitmap of 1 to K8S_CPUS_BYTES bytes of the task's cpus, and one as long of those it
+ * could have had; cpu 0 is bit 0 of the first byte. In HELLO: what the task's process may run
+ * on, and what the kernel would let it run on, both by the Slurm node's numbers. In START,
+ * where Slurm has bound the task: places among the step's cpus on that node, and at most as
+ * many first bits as the Pod asks for cpus. */
+#define K8S_CPUS_BYTES 1024
 
 enum k8s_state { K8S_STATE_WAITING = 0, K8S_STATE_STARTED = 1, K8S_STATE_ENDED = 2 };
 

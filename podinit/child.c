@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#define _GNU_SOURCE
 #include "child.h"
 
 #include <errno.h>
@@ -14,6 +15,7 @@
 #include <unistd.h>
 
 #include "../common/bytes.h"
+#include "affinity.h"
 #include "command.h"
 #include "environment.h"
 
@@ -153,6 +155,7 @@ void child_run(const struct plan *plan, uint32_t number, const struct files *fil
 	}
 	if (plan->script)
 		take_script(arguments, script, script_errno);
+	affinity_apply(plan, number);
 	set_limits(plan, number);
 	/* Last, so that a signal that waits meets a task that is ready for it. */
 	reset_signals();

@@ -13,6 +13,7 @@
 
 #include "../common/bytes.h"
 #include "../common/records.h"
+#include "affinity.h"
 #include "line.h"
 #include "pieces.h"
 
@@ -88,6 +89,15 @@ static void add_limits(void)
 	}
 }
 
+static void add_cpus(void)
+{
+	static unsigned char value[2 * K8S_CPUS_BYTES];
+	size_t size = affinity_read(value);
+
+	if (size)
+		pieces_record(K8S_RECORD_CPUS, value, size);
+}
+
 static void add_terminal(void)
 {
 	struct winsize size = { 0 };
@@ -152,6 +162,7 @@ int hello_send(const struct launch *launch)
 	add_directory();
 	add_umask();
 	add_limits();
+	add_cpus();
 	if (relay.terminal)
 		add_terminal();
 	if (launch->batch && add_script(launch->arguments[0]))

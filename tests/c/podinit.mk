@@ -37,6 +37,10 @@ $(PODINIT_TEST_OUT)/frames_test: tests/c/frames_test.c tests/c/frames_vectors.c 
 	@mkdir -p $(@D)
 	$(PODINIT_TEST_CC) $(PODINIT_TEST_FLAGS) $(filter %.c,$^) -lcmocka -o $@
 
+$(PODINIT_TEST_OUT)/affinity_test: tests/c/affinity_test.c podinit/affinity.c podinit/plan.c $(wildcard common/*.c) $(PODINIT_HEADERS)
+	@mkdir -p $(@D)
+	$(PODINIT_TEST_CC) $(PODINIT_TEST_FLAGS) $(filter %.c,$^) -lcmocka -o $@
+
 $(PODINIT_TEST_OUT)/podinit-asan: $(PODINIT_SOURCES) $(PODINIT_HEADERS)
 	@mkdir -p $(@D)
 	$(PODINIT_TEST_CC) $(PODINIT_TEST_FLAGS) $(PODINIT_SOURCES) -o $@
@@ -50,9 +54,12 @@ $(PODINIT_TEST_OUT)/podinit_rate: tests/c/podinit_rate.c $(wildcard common/*.c) 
 	$(PODINIT_TEST_CC) $(PODINIT_FLAGS) -O2 $(filter %.c,$^) -o $@
 
 # What is shipped and the sanitized build go through the same tests.
-test-c-podinit: $(PODINIT_OUT)/podinit $(PODINIT_OUT)/relay $(addprefix $(PODINIT_TEST_OUT)/,frames_test podinit-asan relay-asan)
+test-c-podinit: $(PODINIT_OUT)/podinit $(PODINIT_OUT)/relay $(addprefix $(PODINIT_TEST_OUT)/,frames_test affinity_test podinit-asan relay-asan)
 	@test $$(stat -c %s $(PODINIT_OUT)/podinit) -lt 100000 || { echo "podinit is larger than 100 KB"; exit 1; }
 	$(PODINIT_TEST_OUT)/frames_test > $(PODINIT_TEST_OUT)/frames.log 2>&1 || { cat $(PODINIT_TEST_OUT)/frames.log; exit 1; }
+	$(PODINIT_TEST_OUT)/affinity_test > $(PODINIT_TEST_OUT)/affinity.log 2>&1 || { cat $(PODINIT_TEST_OUT)/affinity.log; exit 1; }
+	RELAY=$(PODINIT_OUT)/relay PODINIT=$(PODINIT_OUT)/podinit python3 tests/c/affinity_test.py
+	RELAY=$(PODINIT_TEST_OUT)/relay-asan PODINIT=$(PODINIT_TEST_OUT)/podinit-asan python3 tests/c/affinity_test.py
 	RELAY=$(PODINIT_OUT)/relay python3 tests/c/relay_test.py
 	RELAY=$(PODINIT_TEST_OUT)/relay-asan python3 tests/c/relay_test.py
 	PODINIT=$(PODINIT_OUT)/podinit python3 tests/c/podinit_test.py

@@ -44,8 +44,11 @@ func (s *Step) endSession() {
 // task may decide itself is taken over.
 func (s *Step) prepared() []stream.Launch {
 	launches := make([]stream.Launch, len(s.launches))
+	devices, cpus := s.bindings()
 	for i, launch := range s.launches {
 		launch.Env = s.Job.Rendezvous(s.Job.Environment(launch.Env, s.record), s.addresses, s.Site.Rendezvous)
+		launch.Env = append(launch.Env, devices[i]...)
+		launch.CPUs = (*stream.CPUs)(cpus[i])
 		launch.Home = s.Job.Home
 		if s.Job.Options.Workdir != "" {
 			launch.Directory, launch.Required = s.Job.Options.Workdir, true
@@ -56,6 +59,16 @@ func (s *Step) prepared() []stream.Launch {
 		launches[i] = launch
 	}
 	return launches
+}
+
+// bindings are what of the step's devices and cpus Slurm has bound each task to.
+func (s *Step) bindings() (devices [][]string, cpus []*job.CPUs) {
+	environments := make([][]string, len(s.launches))
+	cpus = make([]*job.CPUs, len(s.launches))
+	for i := range s.launches {
+		environments[i], cpus[i] = s.launches[i].Env, (*job.CPUs)(s.launches[i].CPUs)
+	}
+	return s.Job.Devices(environments), s.Job.Affinity(cpus)
 }
 
 func recoverTo(log logrus.FieldLogger) {

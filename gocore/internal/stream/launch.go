@@ -10,6 +10,7 @@ import (
 const (
 	maxLimits  = 64      // Linux has 16 resources
 	maxStrings = 1 << 17 // arguments and environment; what the kernel takes is less
+	maxCPUs    = 1024    // bytes of a bitmap; Linux's largest machine has 8192 cpus
 )
 
 // Limit is one resource limit; all ones: unlimited.
@@ -17,6 +18,10 @@ type Limit struct {
 	Resource   uint32 // Linux's RLIMIT_*
 	Soft, Hard uint64
 }
+
+// CPUs are a task's cpus, and those it could have had: bitmaps of one length, cpu 0 is bit
+// 0 of the first byte. Of the Slurm node in a relay's HELLO, places among the step's in START.
+type CPUs struct{ Task, Step []byte }
 
 // Launch is what one task is to run: what a relay's HELLO says, or START carries.
 type Launch struct {
@@ -31,6 +36,7 @@ type Launch struct {
 	Limits    []Limit
 	Script    []byte // argv[0] becomes its path
 	TTY       *Winsize
+	CPUs      *CPUs // nil: not known in a relay's HELLO, not bound in START
 }
 
 // DecodeLaunch reads the records of task, and those for every task. The script
@@ -77,6 +83,8 @@ func (l *Launch) take(r Record) error {
 		w, err := parseWinsize(r.Value)
 		l.TTY = &w
 		return err
+	case recordCPUs:
+		return l.takeCPUs(r.Value)
 	case recordTasks:
 		l.Tasks = binary.BigEndian.Uint32(r.Value)
 		if l.Tasks < 1 || l.Tasks > MaxTasks {
@@ -99,5 +107,14 @@ func (l *Launch) takeLimit(b []byte) error {
 		return breach("more than %d limits", maxLimits)
 	}
 	l.Limits = append(l.Limits, n)
+	return nil
+}
+
+func (l *Launch) takeCPUs(b []byte) error {
+	half := len(b) / 2
+	if len(b)%2 != 0 || half < 1 || half > maxCPUs {
+		return breach("cpus of %d bytes", len(b))
+	}
+	l.CPUs = &CPUs{slices.Clone(b[:half]), slices.Clone(b[half:])}
 	return nil
 }

@@ -55,6 +55,10 @@ func TestStartRoundTrip(t *testing.T) {
 		if rapid.Bool().Draw(t, "script?") {
 			l.Script = bytes.Repeat([]byte{'#'}, rapid.SampledFrom([]int{0, 1, 70000, 200000}).Draw(t, "script"))
 		}
+		if n := rapid.IntRange(0, 2).Draw(t, "cpus"); n > 0 {
+			mask := rapid.SliceOfN(rapid.Byte(), n, n)
+			l.CPUs = &CPUs{mask.Draw(t, "task's"), mask.Draw(t, "step's")}
+		}
 		for i := range rapid.IntRange(0, 2).Draw(t, "limits") {
 			l.Limits = append(l.Limits, Limit{uint32(i), rapid.Uint64().Draw(t, "soft"), ^uint64(0)})
 		}
@@ -122,9 +126,12 @@ func TestLaunchRefuses(t *testing.T) {
 		strings = AppendRecord(strings, Record{recordEnv, 0, nil})
 	}
 	for name, b := range map[string][]byte{
-		"limits":  limits,
-		"strings": strings,
-		"tasks":   AppendRecord(nil, Record{recordTasks, TaskAll, []byte{0, 0, 0, 0}}),
+		"limits":        limits,
+		"strings":       strings,
+		"tasks":         AppendRecord(nil, Record{recordTasks, TaskAll, []byte{0, 0, 0, 0}}),
+		"no cpus":       AppendRecord(nil, Record{recordCPUs, 0, nil}),
+		"cpus by half":  AppendRecord(nil, Record{recordCPUs, 0, make([]byte, 3)}),
+		"too many cpus": AppendRecord(nil, Record{recordCPUs, 0, make([]byte, 2*maxCPUs+2)}),
 	} {
 		_, err := DecodeLaunch(b, 0)
 		require.ErrorIs(t, err, ErrProtocol, name)

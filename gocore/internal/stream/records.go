@@ -22,6 +22,7 @@ const (
 	recordLimit     = 'L'
 	recordScript    = 'S'
 	recordTTY       = 'T'
+	recordCPUs      = 'B'
 	recordTasks     = 'N'
 	recordState     = 'X'
 	recordVersion   = 'V'

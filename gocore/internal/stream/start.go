@@ -149,6 +149,11 @@ var launchFields = []struct {
 			put(recordTTY, task, l.TTY.append(nil))
 		}
 	}},
+	{func(a, b *Launch) bool { return sameCPUs(a.CPUs, b.CPUs) }, func(l *Launch, task uint32, put putRecord) {
+		if l.CPUs != nil {
+			put(recordCPUs, task, slices.Concat(l.CPUs.Task, l.CPUs.Step))
+		}
+	}},
 	{func(a, b *Launch) bool {
 		return bytes.Equal(a.Script, b.Script) && (a.Script == nil) == (b.Script == nil)
 	},
@@ -166,6 +171,10 @@ func putDirectory(l *Launch, task uint32, put putRecord) {
 	if l.Required {
 		put(recordRequired, task, nil)
 	}
+}
+
+func sameCPUs(a, b *CPUs) bool {
+	return a == nil && b == nil || a != nil && b != nil && bytes.Equal(a.Task, b.Task) && bytes.Equal(a.Step, b.Step)
 }
 
 func equalPointer[T comparable](a, b *T) bool {
