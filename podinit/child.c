@@ -3,6 +3,7 @@
 #include "child.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -86,14 +87,27 @@ static void set_umask(const struct plan *plan, uint32_t number)
 		umask((mode_t)k8s_get_u32(entry->value) & 0777);
 }
 
-static void explain_directory(const char *path, bool required)
+/* `cause` is an errno; `instead` the directory in which the task starts, or NULL. */
+static void explain_directory(const char *path, int cause, const char *instead)
 {
-	int cause = errno;
 	bool absent = cause == ENOENT || cause == ENOTDIR;
 
-	dprintf(STDERR_FILENO, "slurm-k8s: %sdirectory \"%s\" %s%s%s\n", required ? "error: --k8s-workdir: " : "", path,
+	dprintf(STDERR_FILENO, "slurm-k8s: %sdirectory \"%s\" %s%s%s%s%s\n", instead ? "" : "error: --k8s-workdir: ", path,
 		absent ? "is not in the image" : "cannot be entered: ", absent ? "" : strerror(cause),
-		required ? "" : "; starting in \"/\"");
+		instead ? "; starting in \"" : "", instead ? instead : "", instead ? "\"" : "");
+}
+
+/* The image's own (WORKDIR), in which the container's runtime started podinit. */
+static const char *images_directory(void)
+{
+	static char path[PATH_MAX];
+
+	/* It may be one that only root can enter, as /root. */
+	if (getcwd(path, sizeof(path)) && path[0] == '/' && !access(path, X_OK))
+		return path;
+	if (chdir("/"))
+		_exit(1);
+	return "/";
 }
 
 /* Returns the directory in which the task starts; NULL: the plan names none. */
@@ -101,17 +115,22 @@ static const char *enter_directory(const struct plan *plan, uint32_t number)
 {
 	const struct k8s_entry *directory = plan_last(plan, number, K8S_RECORD_DIRECTORY);
 	bool required = plan_last(plan, number, K8S_RECORD_REQUIRED);
-	const char *path;
+	const char *path, *instead;
+	int cause = ENOENT;
 
 	if (!directory)
 		return NULL;
 	path = (const char *)directory->value;
-	if (path[0] == '/' && !chdir(path))
-		return path;
-	explain_directory(path, required);
-	if (required || chdir("/"))
+	if (path[0] == '/') {
+		if (!chdir(path))
+			return path;
+		cause = errno;
+	}
+	instead = required ? NULL : images_directory();
+	explain_directory(path, cause, instead);
+	if (required)
 		_exit(1);
-	return "/";
+	return instead;
 }
 
 /* The task's arguments; NULL when there is no memory. */

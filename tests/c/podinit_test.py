@@ -522,6 +522,13 @@ class Tasks(PodinitTest):
         self.assertEqual(step.text(), "/\n/\n")
         self.assertEqual(step.text(0, STDERR), 'slurm-k8s: directory "/home/nobody here" is not in the image; starting in "/"\n')
 
+    def test_missing_directory_and_the_images_own(self):
+        step, core = self.begin(limits=["env", "-C", "/usr/share"])
+        core.start(record("A", "/bin/sh"), record("A", "-c"), record("A", "pwd; echo $PWD"), record("D", "/home/nobody here"))
+        self.assertEqual(core.finish(), 0)
+        self.assertEqual(step.text(), "/usr/share\n/usr/share\n")
+        self.assertRegex(step.text(0, STDERR), 'is not in the image; starting in "/usr/share"\n$')
+
     def test_missing_directory_that_is_required(self):
         step, core = self.begin()
         core.start(record("A", "/bin/pwd"), record("D", "/nowhere"), record("R"))

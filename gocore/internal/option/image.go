@@ -51,6 +51,8 @@ func Reference(value string) (name.Reference, error) {
 
 func imageFault(value string) string {
 	switch {
+	case strings.HasPrefix(value, "/"), strings.HasPrefix(value, "./"), strings.HasPrefix(value, "../"), strings.HasSuffix(value, ".sqsh"):
+		return "a file cannot be run, Kubernetes pulls from registries (push the image to one, and write HOST[:PORT]/NAME[:TAG])"
 	case strings.Contains(value, "://"):
 		return "an image reference has no scheme (write HOST[:PORT]/NAME[:TAG])"
 	case strings.ContainsAny(value, " \t"):
