@@ -186,23 +186,6 @@ func cmdPod(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-func cmdFill(ts *testscript.TestScript, neg bool, args []string) {
-	need(ts, len(args) > 0 && !neg, "fill NAME[=QUANTITY]...")
-	amounts := map[string]string{}
-	for _, arg := range args {
-		name, amount, found := strings.Cut(arg, "=")
-		if !found {
-			var err error
-			amount, err = freeOf(name)
-			ts.Check(err)
-		}
-		amounts[name] = amount
-	}
-	ts.Check(fill(worldOf(ts), amounts))
-}
-
-func cmdUnfill(ts *testscript.TestScript, _ bool, _ []string) { ts.Check(unfill(worldOf(ts))) }
-
 func cmdCapture(ts *testscript.TestScript, neg bool, args []string) {
 	need(ts, len(args) > 1 && !neg, "capture VARIABLE COMMAND...")
 	ts.Check(ts.Exec(args[1], args[2:]...))
@@ -256,14 +239,6 @@ func cmdDaemon(ts *testscript.TestScript, neg bool, args []string) {
 	default:
 		ts.Fatalf("usage: daemon stop|kill|start|restart NAME...")
 	}
-}
-
-func cmdNode2(ts *testscript.TestScript, neg bool, args []string) {
-	need(ts, len(args) == 1 && !neg && (args[0] == "up" || args[0] == "down"), "node2 up|down")
-	w := worldOf(ts)
-	w.secondNode = true // until it is known to have gone
-	ts.Check(secondNode(args[0] == "up"))
-	w.secondNode = args[0] == "up"
 }
 
 // quiet is how long a file must not grow to be called still.

@@ -13,6 +13,9 @@ import (
 	"time"
 )
 
+// telling are the daemons whose logs a person would ask for.
+var telling = []string{"slurmd-n1", "slurmd-n2", "slurmctld", "kubelet-real1", "kubelet-real2", "containerd-real1", "containerd-real2"}
+
 // diagnose is what a person would ask for when a script failed.
 func (w *world) diagnose() string {
 	var b strings.Builder
@@ -46,12 +49,12 @@ func (w *world) diagnose() string {
 			}
 		}
 		about := regexp.MustCompile(`\b(?i:job|jobid|slurm-job)[ =\-]` + id + `\b|\[` + id + `\.`)
-		for _, name := range []string{"slurmd-n1", "slurmd-n2", "slurmctld", "kubelet-real1", "containerd-real1"} {
+		for _, name := range telling {
 			show(name+".log about job "+id, tail(grep(logOf(name), about), 25))
 		}
 	}
 	command("sinfo", "-N", "-o", "%N %T %E")
-	for _, name := range []string{"slurmd-n1", "slurmd-n2", "slurmctld", "kubelet-real1", "containerd-real1"} {
+	for _, name := range telling {
 		show("the end of "+name+".log", tail(logOf(name), 4))
 	}
 	return b.String()

@@ -23,8 +23,8 @@
 //	acct [-t D] FIELD REGEXP [JOB]     the same with a field of sacct's
 //	line [-t D] REGEXP FILE            wait until a line of the file matches
 //	pod [-t D] gone|exists|running|pending|terminated [JOB]
-//	fill NAME[=QUANTITY]...            a Pod of the administrator's takes so much of the cluster, or all that is free
-//	unfill                             it goes
+//	fill RESOURCE [LEFT]               Pods of the administrator's take all of it that is free in the cluster, or all but LEFT
+//	unfill                             they go
 //	capture VARIABLE COMMAND...        run as root, its output (trimmed) becomes the variable
 //	await [-t D] COMMAND...            repeat as root until it succeeds
 //	say WORDS...                       into the log of the run
@@ -33,7 +33,8 @@
 //	tarpit VARIABLE                    a listener that never answers; its HOST:PORT
 //	kubectl ARGS...                    as the administrator, in the namespace of the jobs
 //	daemon stop|kill|start|restart NAME...   daemons of the cluster; what was stopped is started at the end
-//	node2 up|down                      a second Kubernetes node, which alone takes new Pods while it is up
+//	node up|down NAME                  a Kubernetes node comes, or is gone for good; it is up again at the end
+//	only NODE|all|none                 this Kubernetes node alone takes new Pods, until the end of the script
 //	unqueued                           no job of this script is in the queue
 //	nodes-fine                         no node drained or down, no job held, no Pod of this script's jobs left
 //

@@ -21,15 +21,16 @@ import (
 
 // world is what one script has done to the cluster.
 type world struct {
-	name       string // of the script; its jobs are called e2e-NAME
-	work       string
-	log        func(...any)
-	jobs       []string // ids of what sbatch submitted
-	filled     bool
-	secondNode bool     // real2 may be up
-	stopped    []string // daemons
-	begun      map[string]*started
-	code       int // exit code of the last command as a user
+	name     string // of the script; its jobs are called e2e-NAME
+	work     string
+	log      func(...any)
+	jobs     []string // ids of what sbatch submitted
+	filled   bool
+	cordoned bool     // Kubernetes nodes may take no Pods
+	lost     []string // Kubernetes nodes
+	stopped  []string // daemons
+	begun    map[string]*started
+	code     int // exit code of the last command as a user
 }
 
 type worldKey struct{}
@@ -122,8 +123,13 @@ func (w *world) cleanUp() string {
 			left = append(left, fmt.Sprintf("daemon %s does not start: %v %s", name, err, out))
 		}
 	}
-	if w.secondNode {
-		if err := secondNode(false); err != nil {
+	for _, name := range w.lost {
+		if err := node("up", name); err != nil {
+			left = append(left, err.Error())
+		}
+	}
+	if w.cordoned {
+		if err := only("all"); err != nil {
 			left = append(left, err.Error())
 		}
 	}
@@ -157,20 +163,6 @@ func (w *world) cleanUp() string {
 		}
 	}
 	return strings.Join(left, "\n")
-}
-
-// secondNode starts real2 with real1 closed to new Pods, or ends it and opens real1 again.
-func secondNode(up bool) error {
-	steps := [][]string{{filepath.Join(lab.scripts, "node2"), "up"}, {"kubectl", "cordon", "real1"}}
-	if !up {
-		steps = [][]string{{"kubectl", "uncordon", "real1"}, {filepath.Join(lab.scripts, "node2"), "down"}}
-	}
-	for _, step := range steps {
-		if out, err := run(2*time.Minute, "env", append([]string{"--chdir=/"}, step...)...); err != nil {
-			return fmt.Errorf("%s: %w: %s", strings.Join(step, " "), err, tail(out, 5))
-		}
-	}
-	return nil
 }
 
 // open is what of the script's jobs is in Slurm's queue or in Kubernetes, or "".

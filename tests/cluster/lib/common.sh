@@ -80,7 +80,7 @@ claim_cluster() { # make the folder ours, or refuse one that is not
 
 need_cluster() { [ -e "$CLUSTER/etc/slurm.conf" ] || die "no cluster in $CLUSTER; start one with tests/cluster/up"; }
 
-lock_cluster() { # one of up, down, start, stop, node2 at a time; fd 9 stays open until exit
+lock_cluster() { # one of up, down, start, stop, node at a time; fd 9 stays open until exit
 	[ "${SLURM_K8S_LOCKED:-}" != "$CLUSTER" ] || return 0
 	exec 9<"$CLUSTER"
 	flock -n 9 || { say "waiting for another up, down, start or stop"; flock -w 300 9 || die "could not lock $CLUSTER in 300 s"; }

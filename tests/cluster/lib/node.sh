@@ -1,8 +1,9 @@
 # shellcheck shell=bash
 # A Kubernetes node: a mount namespace of its own, in it containerd and kubelet. What they mount, and what they
-# keep in fixed places outside our folder, goes with the namespace. real1 is always there, real2 on demand.
+# keep in fixed places outside our folder, goes with the namespace.
+NODES=(real1 real2)
 NODE_CPUS=${SLURM_K8S_NODE_CPUS:-16}
-NODE_GPUS=${SLURM_K8S_NODE_GPUS:-4}
+NODE_GPUS=${SLURM_K8S_NODE_GPUS:-2}
 PAUSE_IMAGE=localhost/pause:1
 
 node_number() { echo "${1#real}"; }
