@@ -61,8 +61,8 @@ var submitted = regexp.MustCompile(`(?m)^(?:Submitted batch job )?(\d+)(?:;\w+)?
 // userVars are what a user's login would set, and what keeps the tests' jobs small and known.
 func userVars(ts *testscript.TestScript, name string) []string {
 	return []string{
-		"HOME=" + filepath.Join(lab.dir, "home", name), "USER=" + name, "LOGNAME=" + name, "SHELL=/bin/bash",
-		"PATH=" + filepath.Join(lab.dir, "bin") + ":/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8", "SLURM_CONF=" + ts.Getenv("SLURM_CONF"),
+		"HOME=" + filepath.Join(lab.Dir, "home", name), "USER=" + name, "LOGNAME=" + name, "SHELL=/bin/bash",
+		"PATH=" + filepath.Join(lab.Dir, "bin") + ":/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8", "SLURM_CONF=" + ts.Getenv("SLURM_CONF"),
 		"SBATCH_JOB_NAME=" + worldOf(ts).jobName(), "SBATCH_MEM_PER_NODE=200M", "SALLOC_MEM_PER_NODE=200M",
 	}
 }
@@ -216,7 +216,7 @@ func cmdDaemon(ts *testscript.TestScript, neg bool, args []string) {
 	w.stopped = append(w.stopped, names...)
 	// From a directory that stays: daemons keep the one they are started in.
 	script := func(name string, args ...string) error {
-		return ts.Exec("env", append([]string{"--chdir=/", filepath.Join(lab.scripts, name)}, args...)...)
+		return ts.Exec("env", append([]string{"--chdir=/", filepath.Join(lab.Scripts, name)}, args...)...)
 	}
 	switch verb {
 	case "stop":

@@ -62,7 +62,7 @@ func (w *world) diagnose() string {
 
 // logOf is the last megabyte of a daemon's log.
 func logOf(name string) string {
-	file, err := os.Open(filepath.Join(lab.dir, "log", name+".log"))
+	file, err := os.Open(filepath.Join(lab.Dir, "log", name+".log"))
 	if err != nil {
 		return ""
 	}

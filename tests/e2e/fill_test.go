@@ -34,7 +34,7 @@ func cmdUnfill(ts *testscript.TestScript, _ bool, _ []string) { ts.Check(unfill(
 // left, and waits until they run.
 func fill(w *world, name corev1.ResourceName, left resource.Quantity) error {
 	var nodes corev1.NodeList
-	if err := lab.get("/api/v1/nodes", &nodes); err != nil {
+	if err := lab.Get("/api/v1/nodes", &nodes); err != nil {
 		return err
 	}
 	w.filled = true
@@ -80,7 +80,7 @@ func (w *world) filler(node string, amount corev1.ResourceList) *corev1.Pod {
 // freeOf is what nobody has asked for of a node's resource.
 func freeOf(node *corev1.Node, name corev1.ResourceName) (resource.Quantity, error) {
 	var pods corev1.PodList
-	err := lab.get("/api/v1/pods?fieldSelector="+url.QueryEscape("spec.nodeName="+node.Name+",status.phase!=Succeeded,status.phase!=Failed"), &pods)
+	err := lab.Get("/api/v1/pods?fieldSelector="+url.QueryEscape("spec.nodeName="+node.Name+",status.phase!=Succeeded,status.phase!=Failed"), &pods)
 	free := node.Status.Allocatable[name].DeepCopy()
 	for _, pod := range pods.Items {
 		for _, container := range pod.Spec.Containers {
@@ -101,7 +101,7 @@ func unfill(w *world) error {
 	var left corev1.PodList
 	if !until(60*time.Second, func() bool {
 		left = corev1.PodList{}
-		return lab.get(path, &left) == nil && len(left.Items) == 0
+		return lab.Get(path, &left) == nil && len(left.Items) == 0
 	}) {
 		return fmt.Errorf("%s: %d Pods are not gone after 60 s", w.fillName(), len(left.Items))
 	}

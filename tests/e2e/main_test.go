@@ -12,10 +12,13 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/slurm-k8s/slurm-k8s/tests/testcluster"
 )
 
 func TestMain(m *testing.M) {
-	if err := lab.open(); err != nil {
+	var err error
+	if lab, err = testcluster.Open(); err != nil {
 		fmt.Fprintln(os.Stderr, "e2e:", err)
 		os.Exit(1)
 	}
@@ -55,7 +58,7 @@ func (s shim) Run(name string, f func(testscript.T)) {
 
 // hold keeps a lock on the cluster: two runs of the suite do not kill each other's daemons.
 func hold(t *testing.T, how int) {
-	file, err := os.OpenFile(filepath.Join(lab.dir, "run", "e2e.lock"), os.O_CREATE|os.O_RDWR|syscall.O_CLOEXEC, 0o600)
+	file, err := os.OpenFile(filepath.Join(lab.Dir, "run", "e2e.lock"), os.O_CREATE|os.O_RDWR|syscall.O_CLOEXEC, 0o600)
 	if err != nil {
 		t.Fatal(err)
 	}

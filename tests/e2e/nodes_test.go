@@ -33,7 +33,7 @@ func cmdOnly(ts *testscript.TestScript, neg bool, args []string) {
 // node starts a Kubernetes node ("up"), or lets it be gone for good ("down").
 func node(verb, name string) error {
 	// From a directory that stays: daemons keep the one they are started in.
-	out, err := run(2*time.Minute, "env", "--chdir=/", filepath.Join(lab.scripts, "node"), verb, name)
+	out, err := run(2*time.Minute, "env", "--chdir=/", filepath.Join(lab.Scripts, "node"), verb, name)
 	if err != nil {
 		return fmt.Errorf("node %s %s: %w: %s", verb, name, err, tail(out, 5))
 	}
@@ -43,7 +43,7 @@ func node(verb, name string) error {
 // only lets this Kubernetes node alone take new Pods, or "all" of them, or "none".
 func only(name string) error {
 	var nodes corev1.NodeList
-	if err := lab.get("/api/v1/nodes", &nodes); err != nil {
+	if err := lab.Get("/api/v1/nodes", &nodes); err != nil {
 		return err
 	}
 	// A script may have cut a node off; an error says that it has not.

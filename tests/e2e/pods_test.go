@@ -18,7 +18,7 @@ import (
 // podsOf lists the Pods of a job.
 func podsOf(job string) ([]corev1.Pod, error) {
 	var list corev1.PodList
-	err := lab.get("/api/v1/namespaces/"+namespace+"/pods?labelSelector="+url.QueryEscape("app=slurm-job,job-id="+job), &list)
+	err := lab.Get("/api/v1/namespaces/"+namespace+"/pods?labelSelector="+url.QueryEscape("app=slurm-job,job-id="+job), &list)
 	return list.Items, err
 }
 
@@ -50,7 +50,7 @@ func create(pod *corev1.Pod) error {
 	}
 	path := "/api/v1/namespaces/" + pod.Namespace + "/pods/" + pod.Name
 	var seen corev1.Pod
-	if !until(60*time.Second, func() bool { return lab.get(path, &seen) == nil && podState(&seen) == "running" }) {
+	if !until(60*time.Second, func() bool { return lab.Get(path, &seen) == nil && podState(&seen) == "running" }) {
 		return fmt.Errorf("Pod %s does not run after 60 s: %v", pod.Name, seen.Status.Conditions)
 	}
 	return nil

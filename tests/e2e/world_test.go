@@ -43,13 +43,13 @@ func (w *world) jobName() string { return "e2e-" + w.name }
 func setup(env *testscript.Env) error {
 	w := &world{name: strings.TrimPrefix(filepath.Base(env.WorkDir), "script-"), work: env.WorkDir}
 	env.Values[worldKey{}] = w
-	if !lab.plugin && !strings.HasPrefix(w.name, "plain") {
-		return fmt.Errorf("the plugin is not installed in %s: make build && tests/cluster/install", lab.dir)
+	if !lab.Plugin && !strings.HasPrefix(w.name, "plain") {
+		return fmt.Errorf("the plugin is not installed in %s: make build && tests/cluster/install", lab.Dir)
 	}
-	for k, v := range lab.vars {
+	for k, v := range lab.Vars {
 		env.Setenv(k, v)
 	}
-	env.Setenv("CLUSTER_SCRIPTS", lab.scripts)
+	env.Setenv("CLUSTER_SCRIPTS", lab.Scripts)
 	env.Setenv("NAME", w.jobName())
 	uid, gid, err := idsOf("alice")
 	if err != nil {
@@ -64,7 +64,7 @@ func setup(env *testscript.Env) error {
 			mode = 0o777
 		} else if text, err := os.ReadFile(path); err != nil {
 			return err
-		} else if err := os.WriteFile(path, bytes.ReplaceAll(text, []byte("@REGISTRY@"), []byte(lab.vars["REGISTRY"])), mode); err != nil {
+		} else if err := os.WriteFile(path, bytes.ReplaceAll(text, []byte("@REGISTRY@"), []byte(lab.Vars["REGISTRY"])), mode); err != nil {
 			return err
 		}
 		return errors.Join(os.Chown(path, uid, gid), os.Chmod(path, mode))
@@ -119,7 +119,7 @@ func (w *world) records() []record {
 func (w *world) cleanUp() string {
 	var left []string
 	for _, name := range w.stopped {
-		if out, err := run(2*time.Minute, filepath.Join(lab.scripts, "start"), name); err != nil {
+		if out, err := run(2*time.Minute, filepath.Join(lab.Scripts, "start"), name); err != nil {
 			left = append(left, fmt.Sprintf("daemon %s does not start: %v %s", name, err, out))
 		}
 	}
@@ -134,7 +134,7 @@ func (w *world) cleanUp() string {
 		}
 	}
 	// A script may have opened the credential to see it refused.
-	os.Chmod(filepath.Join(lab.dir, "etc/node.kubeconfig"), 0o600)
+	os.Chmod(filepath.Join(lab.Dir, "etc/node.kubeconfig"), 0o600)
 	if w.filled {
 		if err := unfill(w); err != nil {
 			left = append(left, err.Error())
