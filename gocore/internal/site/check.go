@@ -171,11 +171,14 @@ func (c *checker) leaf(t reflect.Type, value any, path string) any {
 	if err = json.Unmarshal(text, reflect.New(t).Interface()); err == nil {
 		return value
 	}
+	if number, ok := value.(float64); ok && t.Kind() == reflect.String {
+		return strconv.FormatFloat(number, 'f', -1, 64) // an amount: "cpu: 4"
+	}
 	switch {
 	case reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]()):
 		c.add(path, "%s", err)
 	case t.Kind() == reflect.String:
-		c.add(path, "%s is not a text (\"%s\" would be one)", shown(value), strings.Trim(shown(value), `"`))
+		c.add(path, "%s is not a text", shown(value))
 	case t.Kind() == reflect.Bool:
 		c.add(path, "%s is neither yes nor no", shown(value))
 	case t.Kind() == reflect.Float64:

@@ -27,12 +27,12 @@ gate:
   autoscaler: maybe
 legacy_comments: 7
 pod:
-  shm_size: 8
+  shm_size: yes
   pull_policy: Always
 requeue: [10s]
 resources:
   gres:
-    gpu: 4
+    gpu: [4]
     "a b": x.y/z
 submission:
   required_directives: time
@@ -50,10 +50,10 @@ namespace: jobs
 		`k8s.yaml:6: gate.grace: 300 is not a duration such as "30s" or "5m"`,
 		`k8s.yaml:7: gate.autoscaler: "maybe" is neither yes nor no`,
 		"k8s.yaml:8: legacy_comments: 7 is neither yes nor no",
-		`k8s.yaml:10: pod.shm_size: 8 is not a text ("8" would be one)`,
+		"k8s.yaml:10: pod.shm_size: true is not a text",
 		`k8s.yaml:12: requeue: ["10s"] is not a table of keys (KEY: VALUE)`,
 		`k8s.yaml:14: resources.gres: "a b" is not NAME or NAME:TYPE of a Slurm GRES`,
-		`k8s.yaml:15: resources.gres.gpu: 4 is not a text ("4" would be one)`,
+		"k8s.yaml:15: resources.gres.gpu: [4] is not a text",
 		`k8s.yaml:18: submission.required_directives: "time" is not a list (["time"])`,
 		`k8s.yaml:19: submission.insecure_registries: "http://x" is not HOST or HOST:PORT`,
 		"k8s.yaml:21: submission.insecure_registries[1]: is empty",
@@ -69,6 +69,12 @@ func TestCheckOfWhatIsNoYAML(t *testing.T) {
 	_, faults = Check([]byte("namespace: a\n---\nnamespace: b\n"))
 	require.Len(t, faults, 1)
 	assert.Equal(t, "k8s.yaml:2: a second document in the file would not be read", faults[0].At("k8s.yaml"))
+}
+
+func TestCheckTakesAmountsAsNumbers(t *testing.T) {
+	config, faults := Check([]byte("resources: {reserve: {cpu: 1.5, memory: 4000000000}}\n"))
+	require.Empty(t, faults)
+	assert.Equal(t, Reserve{CPU: "1.5", Memory: "4000000000"}, config.Resources.Reserve)
 }
 
 func TestCheckTakesAnchors(t *testing.T) {

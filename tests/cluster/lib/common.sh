@@ -57,7 +57,7 @@ die() { # MESSAGE [LOG]: one line, and the end of the log
 }
 
 put() { # FILE MODE [OWNER]: FILE's content from stdin, replaced whole and only if it differs
-	local temp=$1.new
+	local temp=$1.new.$BASHPID # two nodes may put the same
 	(umask 077; cat >"$temp")
 	chmod "$2" "$temp"
 	[ -z "${3:-}" ] || chown "$3" "$temp"
