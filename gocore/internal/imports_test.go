@@ -25,7 +25,7 @@ const module = "github.com/slurm-k8s/slurm-k8s/gocore/internal/"
 var (
 	pure     = []string{"wellknown", "site", "option", "job", "podspec", "podstatus", "report"}
 	adapters = []string{"kube", "stream", "registry"}
-	useCases = []string{"submission", "collector"}
+	useCases = []string{"submission", "collector", "doctor"}
 )
 
 // notPure is what a pure package may not import, by prefix: I/O and processes.

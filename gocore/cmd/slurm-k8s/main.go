@@ -39,6 +39,7 @@ func commands() []command {
 		{"validate", "[OPTION]... JOBFILE", "check a job file as sbatch would, and submit nothing", validate},
 		{"check-config", "[OPTION]... [FILE]", "check the site's configuration, and say every fault with its line", checkConfig},
 		{"gc", "[OPTION]...", "remove what no job stands behind, publish the nodes' shapes", gc},
+		{"doctor", "[OPTION]...", "look whether the parts of the installation fit together, from this host", lookAtAll},
 		{"version", "", "print the version", printVersion},
 		{"help", "", "print this text", printHelp},
 	}
