@@ -74,7 +74,7 @@ func gc(ctx context.Context, arguments []string, out, faults io.Writer) int {
 			Namespace: config.Namespace, Cluster: wellknown.LabelValue(cluster),
 			Grace: *grace, DryRun: *dryRun,
 			Podinit: installedPodinit(*libexec, log), PodinitAge: podinitAge,
-			Autoscaler: config.Gate.Autoscaler,
+			Autoscaler: config.Gate.Autoscaler, NodeLabels: config.NodeLabels(),
 		},
 		Kubernetes: collector.RESTCluster{REST: client.REST},
 		Slurm:      asRoot{slurm, os.Geteuid()},

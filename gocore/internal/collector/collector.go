@@ -56,6 +56,7 @@ type Config struct {
 	Podinit    string
 	PodinitAge time.Duration // younger ones are left alone
 	Autoscaler bool          // published with the node shapes
+	NodeLabels []string      // keys of the labels that are published with them
 }
 
 // Collector is one run.

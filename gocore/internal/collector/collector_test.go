@@ -326,8 +326,19 @@ func TestShapes(t *testing.T) {
 	assert.Equal(t, 2, f.applied)
 	assert.Equal(t, "2", f.published.ResourceVersion)
 
+	f.nodes[0].Labels = map[string]string{"gpu": "a100", "other": "x"}
+	_, err = f.run(t, func(c *Collector) { c.NodeLabels = []string{"disk", "gpu"} })
+	require.NoError(t, err)
+	assert.Equal(t, 3, f.applied)
+	got, err = podspec.ParseShapes([]byte(f.published.Data[wellknown.NodesKey]))
+	require.NoError(t, err)
+	assert.Equal(t, []string{"disk", "gpu"}, got.Labels)
+	require.Len(t, got.Shapes, 2)
+	assert.Equal(t, map[string]string{"gpu": "a100"}, got.Shapes[1].Labels)
+	assert.Nil(t, got.Shapes[0].Labels)
+
 	f.nodes = nil
 	_, err = f.run(t, nil)
 	require.NoError(t, err)
-	assert.Equal(t, 2, f.applied, "no node says nothing")
+	assert.Equal(t, 3, f.applied, "no node says nothing")
 }

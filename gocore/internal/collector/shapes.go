@@ -24,7 +24,7 @@ var controlPlane = map[string]bool{
 // publishShapes writes what the nodes can give into the ConfigMap that sbatch reads, if that
 // has changed.
 func (c *Collector) publishShapes(ctx context.Context) error {
-	shapes := podspec.Shapes{V: podspec.ShapesVersion, Autoscaler: c.Autoscaler, At: c.Now()}
+	shapes := podspec.Shapes{V: podspec.ShapesVersion, Autoscaler: c.Autoscaler, At: c.Now(), Labels: c.NodeLabels}
 	nodes, away := 0, 0
 	err := c.Kubernetes.EachNode(ctx, func(node *corev1.Node) {
 		shape, ok := shapeOf(node)
@@ -32,6 +32,7 @@ func (c *Collector) publishShapes(ctx context.Context) error {
 			return
 		}
 		nodes++
+		shape.Labels = labelsOf(node, c.NodeLabels)
 		if !available(node) {
 			away++ // it may come back: what it could hold is not said never to fit
 		}
@@ -91,6 +92,20 @@ func shapeOf(node *corev1.Node) (podspec.Shape, bool) {
 		}
 	}
 	return shape, true
+}
+
+// labelsOf are those of a node's labels that the site's configuration names; nil where it has none.
+func labelsOf(node *corev1.Node, keys []string) map[string]string {
+	var labels map[string]string
+	for _, key := range keys {
+		if value, ok := node.Labels[key]; ok {
+			if labels == nil {
+				labels = map[string]string{}
+			}
+			labels[key] = value
+		}
+	}
+	return labels
 }
 
 // isExtended tells device plugins' resources, DOMAIN/NAME, from Kubernetes' own.

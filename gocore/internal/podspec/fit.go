@@ -19,11 +19,15 @@ func (s Shapes) Holds(r Request) (bool, string) {
 	if s.Autoscaler || len(s.Shapes) == 0 {
 		return true, ""
 	}
-	if slices.ContainsFunc(s.Shapes, func(shape Shape) bool { return shape.holds(r) }) {
+	labelled := s.labelled(r)
+	if len(labelled) == 0 {
+		return false, "no node is labelled " + r.Labels.String()
+	}
+	if slices.ContainsFunc(labelled, func(shape Shape) bool { return shape.holds(r) }) {
 		return true, ""
 	}
 	var largest Shape
-	for _, shape := range s.Shapes {
+	for _, shape := range labelled {
 		largest.CPU = max(largest.CPU, shape.CPU)
 		largest.Memory = max(largest.Memory, shape.Memory)
 		for name, count := range shape.Resources {
@@ -51,6 +55,18 @@ func (s Shapes) Holds(r Request) (bool, string) {
 	return false, "no node has " + strings.Join(whys, ", nor ")
 }
 
+// labelled are the shapes of nodes that have the labels, as far as anything is known of these.
+func (s Shapes) labelled(r Request) []Shape {
+	return slices.DeleteFunc(slices.Clone(s.Shapes), func(shape Shape) bool {
+		for key, values := range r.Labels {
+			if value, has := shape.Labels[key]; slices.Contains(s.Labels, key) && !(has && slices.Contains(values, value)) {
+				return true
+			}
+		}
+		return false
+	})
+}
+
 func (shape Shape) holds(r Request) bool {
 	if r.CPUMilli > shape.CPU || r.Memory > shape.Memory {
 		return false
@@ -74,7 +90,7 @@ const (
 )
 
 // Clamp cuts the cpus and memory of a whole-node job to what the best node that has its
-// extended resources can give beside the reserve: Slurm's node may be larger than any of
+// extended resources and labels can give beside the reserve: Slurm's node may be larger than any of
 // Kubernetes'. A request that some node holds, and every other resource, stays as it is.
 // cut tells whether anything was.
 func Clamp(r Request, s Shapes, reserve site.Reserve) (clamped Request, cut bool, err error) {
@@ -83,7 +99,7 @@ func Clamp(r Request, s Shapes, reserve site.Reserve) (clamped Request, cut bool
 		return r, false, err
 	}
 	best, found := Request{}, false
-	for _, shape := range s.Shapes {
+	for _, shape := range s.labelled(r) {
 		if !shape.hasResources(r) {
 			continue
 		}
@@ -103,7 +119,7 @@ func Clamp(r Request, s Shapes, reserve site.Reserve) (clamped Request, cut bool
 	if !found {
 		return r, false, nil
 	}
-	best.Resources = r.Resources
+	best.Resources, best.Labels, best.RuntimeClass = r.Resources, r.Labels, r.RuntimeClass
 	return best, true, nil
 }
 

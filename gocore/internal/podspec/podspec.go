@@ -73,6 +73,10 @@ func Build(in Input) (*corev1.Pod, error) {
 			ActiveDeadlineSeconds:         deadline(j.TimeLimit, in.Site.Pod.DeadlineMargin.Duration),
 		},
 	}
+	selectNodes(&pod.Spec, request.Labels)
+	if request.RuntimeClass != "" {
+		pod.Spec.RuntimeClassName = &request.RuntimeClass
+	}
 	return pod, nil
 }
 

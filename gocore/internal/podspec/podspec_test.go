@@ -9,10 +9,12 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
@@ -45,13 +47,27 @@ func TestGolden(t *testing.T) {
 	for name, change := range map[string]func(*Input){
 		"small": nil,
 		"gpu": func(in *Input) {
-			in.Site.Resources.GRES["gpu:a100"] = "nvidia.com/gpu-a100"
+			in.Site.Resources.GRES["gpu:a100"] = site.GRES{Resource: "nvidia.com/gpu-a100"}
 			in.Job.GRES = []job.GRES{{Name: "gpu", Count: 1}, {Name: "gpu", Type: "a100", Count: 2}, {Name: "gpu", Type: "h100", Count: 1}}
 			in.Job.Restarts = 3
 		},
 		"other-gres": func(in *Input) {
-			in.Site.Resources.GRES = map[string]string{"nvme": "example.com/nvme"}
+			in.Site.Resources.GRES = map[string]site.GRES{"nvme": {Resource: "example.com/nvme"}}
 			in.Job.GRES = []job.GRES{{Name: "nvme", Count: 1}}
+		},
+		"gpu-typed": func(in *Input) {
+			in.Site.Resources.GRES["gpu:a100"] = site.GRES{
+				Resource: "nvidia.com/gpu", RuntimeClass: "nvidia",
+				Labels: site.NodeLabels{"nvidia.com/gpu.product": {"NVIDIA-A100-SXM4-80GB", "NVIDIA-A100-SXM4-40GB"}, "gpu": {"yes"}},
+			}
+			in.Job.GRES = []job.GRES{{Name: "gpu", Type: "a100", Count: 2}}
+		},
+		"gres-table": func(in *Input) {
+			in.Site.Resources.GRES = map[string]site.GRES{
+				"shard": {Resource: "example.com/vgpu", Factor: 4}, "mig:1g": {Resource: "nvidia.com/mig-1g.10gb"},
+				"rdma": {Resource: "rdma/hca", Labels: site.NodeLabels{"fabric": {"ib"}}}, "scratch": {Labels: site.NodeLabels{"disk": {"nvme"}}},
+			}
+			in.Job.GRES = []job.GRES{{Name: "shard", Count: 2}, {Name: "mig", Type: "1g", Count: 1}, {Name: "rdma", Count: 1}, {Name: "scratch", Count: 100}}
 		},
 		"unlimited": func(in *Input) {
 			in.Job.TimeLimit, in.Job.MemoryMiB, in.Job.Groups, in.Job.User = 0, 0, nil, ""
@@ -124,6 +140,9 @@ func invariants(t *testing.T, in Input, pod *corev1.Pod) {
 	require.Empty(t, c.SecurityContext.Capabilities.Add)
 	require.Empty(t, c.SecurityContext.RunAsUser)
 	require.Empty(t, cmp.Diff(c.Resources.Requests, c.Resources.Limits))
+	want, err := in.request()
+	require.NoError(t, err)
+	require.Empty(t, cmp.Diff(want, RequestOf(pod), cmpopts.EquateEmpty(), cmpopts.SortSlices(strings.Compare)))
 	require.Equal(t, in.Job.Overlap, c.Resources.Requests.Cpu().IsZero())
 	require.NotNil(t, s.Volumes[0].ConfigMap)
 	require.Len(t, c.VolumeMounts, len(s.Volumes))
@@ -166,6 +185,19 @@ func TestBuildRefuses(t *testing.T) {
 		"no cpus":      {func(in *Input) { in.Job.CPUs = 0 }, "0 cpus"},
 		"unknown gres": {func(in *Input) { in.Job.GRES = []job.GRES{{Name: "fpga", Type: "x", Count: 1}} }, `no Kubernetes resource is configured for gres "fpga:x"`},
 		"much memory":  {func(in *Input) { in.Job.MemoryMiB = math.MaxInt64 }, "MiB of memory"},
+		"two runtime classes": {func(in *Input) {
+			in.Site.Resources.GRES = map[string]site.GRES{"a": {Resource: "x.y/a", RuntimeClass: "one"}, "b": {Resource: "x.y/b", RuntimeClass: "two"}}
+			in.Job.GRES = []job.GRES{{Name: "a", Count: 1}, {Name: "b", Count: 1}}
+		}, `gres "b" needs the runtime class "two", and another of the job's gres "one"`},
+		"two kinds of node": {func(in *Input) {
+			in.Site.Resources.GRES["gpu:a100"] = site.GRES{Resource: "x.y/a", Labels: site.NodeLabels{"gpu": {"a100"}}}
+			in.Site.Resources.GRES["gpu:h100"] = site.GRES{Resource: "x.y/h", Labels: site.NodeLabels{"gpu": {"h100"}}}
+			in.Job.GRES = []job.GRES{{Name: "gpu", Type: "a100", Count: 1}, {Name: "gpu", Type: "h100", Count: 1}}
+		}, `gres "gpu:h100": no node can be labelled gpu=a100 and gpu=h100`},
+		"much by a factor": {func(in *Input) {
+			in.Site.Resources.GRES["gpu"] = site.GRES{Resource: "x.y/g", Factor: 2}
+			in.Job.GRES = []job.GRES{{Name: "gpu", Count: math.MaxInt64/2 + 1}}
+		}, "too many of x.y/g"},
 		"much gres": {func(in *Input) {
 			in.Job.GRES = []job.GRES{{Name: "gpu", Count: math.MaxInt64}, {Name: "gpu", Type: "a", Count: 1}}
 		}, "too many of nvidia.com/gpu"},

@@ -32,6 +32,10 @@ type Request struct {
 	CPUMilli  int64 // 0: none
 	Memory    int64 // bytes; 0: none
 	Resources map[string]int64
+	// Labels that the node must have.
+	Labels site.NodeLabels
+	// RuntimeClass of the Pod, or "".
+	RuntimeClass string
 }
 
 // RequestFor is a step's request: Slurm's cpus, its memory and podinit's, and its GRES
@@ -55,33 +59,46 @@ func RequestFor(j job.Job, config *site.Config) (Request, error) {
 		if g.Count <= 0 {
 			continue
 		}
-		name, err := extended(g, config.Resources.GRES)
-		if err != nil {
+		if err := r.add(g, config); err != nil {
 			return Request{}, err
 		}
-		if r.Resources == nil {
-			r.Resources = map[string]int64{}
-		}
-		if r.Resources[name] > math.MaxInt64-g.Count {
-			return Request{}, fmt.Errorf("too many of %s", name)
-		}
-		r.Resources[name] += g.Count
 	}
 	return r, nil
 }
 
-func extended(g job.GRES, table map[string]string) (string, error) {
-	full := g.Name
+// add adds a GRES by the site's table.
+func (r *Request) add(g job.GRES, config *site.Config) error {
+	name := g.Name
 	if g.Type != "" {
-		full += ":" + g.Type
-		if name, ok := table[full]; ok {
-			return name, nil
-		}
+		name += ":" + g.Type
 	}
-	if name, ok := table[g.Name]; ok {
-		return name, nil
+	entry, found := config.Resources.Of(g.Name, g.Type)
+	if !found {
+		return fmt.Errorf("no Kubernetes resource is configured for gres %q (resources.gres in k8s.yaml)", name)
 	}
-	return "", fmt.Errorf("no Kubernetes resource is configured for gres %q (resources.gres in k8s.yaml)", full)
+	var err error
+	if r.Labels, err = r.Labels.And(entry.Labels); err != nil {
+		return fmt.Errorf("gres %q: %w", name, err)
+	}
+	switch {
+	case entry.RuntimeClass == "":
+	case r.RuntimeClass != "" && r.RuntimeClass != entry.RuntimeClass:
+		return fmt.Errorf("gres %q needs the runtime class %q, and another of the job's gres %q", name, entry.RuntimeClass, r.RuntimeClass)
+	default:
+		r.RuntimeClass = entry.RuntimeClass
+	}
+	if entry.Resource == "" {
+		return nil
+	}
+	amount, ok := entry.Amount(g.Count)
+	if !ok || r.Resources[entry.Resource] > math.MaxInt64-amount {
+		return fmt.Errorf("too many of %s", entry.Resource)
+	}
+	if r.Resources == nil {
+		r.Resources = map[string]int64{}
+	}
+	r.Resources[entry.Resource] += amount
+	return nil
 }
 
 // RequestOf is what a Pod asks for, as RequestFor made it.
@@ -89,6 +106,10 @@ func RequestOf(pod *corev1.Pod) Request {
 	var r Request
 	if pod == nil {
 		return r
+	}
+	r.Labels = labelsOf(&pod.Spec)
+	if pod.Spec.RuntimeClassName != nil {
+		r.RuntimeClass = *pod.Spec.RuntimeClassName
 	}
 	for i := range pod.Spec.Containers {
 		for name, quantity := range pod.Spec.Containers[i].Resources.Requests {
@@ -134,6 +155,9 @@ func (r Request) String() string {
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.Resources)) {
 		parts = append(parts, fmt.Sprintf("%d %s", r.Resources[name], name))
+	}
+	if len(r.Labels) > 0 {
+		parts = append(parts, "a node labelled "+r.Labels.String())
 	}
 	if len(parts) == 1 {
 		return parts[0]

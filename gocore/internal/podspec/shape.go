@@ -24,15 +24,18 @@ type Shapes struct {
 	// Autoscaler: other nodes may come, so that nothing can be said never to fit.
 	Autoscaler bool      `json:"autoscaler"`
 	At         time.Time `json:"at"`
-	Shapes     []Shape   `json:"shapes"`
+	// Labels are the keys of which the shapes say what their nodes have; of no other is anything known.
+	Labels []string `json:"labels,omitempty"`
+	Shapes []Shape  `json:"shapes"`
 }
 
 // Shape is what nodes of one kind can give to Pods (their allocatable), and how many there are.
 type Shape struct {
-	CPU       int64            `json:"cpu"`    // thousandths of a cpu
-	Memory    int64            `json:"memory"` // bytes
-	Resources map[string]int64 `json:"resources,omitempty"`
-	Count     int              `json:"count"`
+	CPU       int64             `json:"cpu"`    // thousandths of a cpu
+	Memory    int64             `json:"memory"` // bytes
+	Resources map[string]int64  `json:"resources,omitempty"`
+	Labels    map[string]string `json:"labels,omitempty"`
+	Count     int               `json:"count"`
 }
 
 // ParseShapes reads the published JSON. Unknown keys are ignored: the collector may be newer.
@@ -78,7 +81,7 @@ func merged(shapes []Shape) []Shape {
 			continue
 		}
 		same := func(s Shape) bool {
-			return s.CPU == shape.CPU && s.Memory == shape.Memory && maps.Equal(s.Resources, shape.Resources)
+			return s.CPU == shape.CPU && s.Memory == shape.Memory && maps.Equal(s.Resources, shape.Resources) && maps.Equal(s.Labels, shape.Labels)
 		}
 		if i := slices.IndexFunc(out, same); i >= 0 {
 			out[i].Count += shape.Count
@@ -86,10 +89,10 @@ func merged(shapes []Shape) []Shape {
 		}
 		out = append(out, shape)
 	}
-	// By size; the JSON of equal sizes is unique, since they differ in resources.
+	// By size; the JSON of equal sizes is unique, since they differ in resources or labels.
 	slices.SortFunc(out, func(a, b Shape) int {
-		ja, _ := json.Marshal([]any{a.CPU, a.Memory, a.Resources})
-		jb, _ := json.Marshal([]any{b.CPU, b.Memory, b.Resources})
+		ja, _ := json.Marshal([]any{a.CPU, a.Memory, a.Resources, a.Labels})
+		jb, _ := json.Marshal([]any{b.CPU, b.Memory, b.Resources, b.Labels})
 		return bytes.Compare(ja, jb)
 	})
 	return out

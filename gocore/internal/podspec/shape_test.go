@@ -47,6 +47,43 @@ func TestHolds(t *testing.T) {
 	assert.True(t, holds)
 }
 
+// labelled: as the collector publishes where the site's table names the label gpu.
+var labelled = Shapes{Labels: []string{"gpu"}, Shapes: []Shape{
+	{CPU: 64000, Memory: 256 * gib, Count: 4},
+	{CPU: 16000, Memory: 64 * gib, Labels: map[string]string{"gpu": "a100"}, Count: 2},
+}}
+
+func TestHoldsByLabels(t *testing.T) {
+	for _, c := range []struct {
+		labels site.NodeLabels
+		cpus   int64
+		why    string
+	}{
+		{nil, 64, ""},
+		{site.NodeLabels{"gpu": {"v100", "a100"}}, 16, ""},
+		{site.NodeLabels{"other": {"x"}}, 64, ""}, // nothing is known of it
+		{site.NodeLabels{"gpu": {"a100"}}, 17, "no node has 17 cpus (the largest has 16 cpus)"},
+		{site.NodeLabels{"gpu": {"h100"}}, 1, "no node is labelled gpu=h100"},
+	} {
+		holds, why := labelled.Holds(Request{CPUMilli: c.cpus * 1000, Labels: c.labels})
+		assert.Equal(t, c.why == "", holds, c.labels)
+		assert.Equal(t, c.why, why)
+	}
+	old := labelled
+	old.Labels = nil
+	holds, _ := old.Holds(Request{CPUMilli: 1000, Labels: site.NodeLabels{"gpu": {"h100"}}})
+	assert.True(t, holds, "published by an older collector")
+}
+
+func TestClampToLabelledNodes(t *testing.T) {
+	r := Request{CPUMilli: 128000, Memory: gib, Labels: site.NodeLabels{"gpu": {"a100"}}, RuntimeClass: "nvidia"}
+	clamped, cut, err := Clamp(r, labelled, site.Reserve{CPU: "1"})
+	require.NoError(t, err)
+	assert.True(t, cut)
+	r.CPUMilli = 15000
+	assert.Empty(t, cmp.Diff(r, clamped))
+}
+
 func TestClamp(t *testing.T) {
 	reserve := site.Reserve{CPU: "500m", Memory: "1Gi"}
 	for name, c := range map[string]struct {

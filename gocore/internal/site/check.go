@@ -102,7 +102,7 @@ func (c *checker) walk(t reflect.Type, value any, path string) any {
 		return nil
 	}
 	switch {
-	case reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]()):
+	case reflect.PointerTo(t).Implements(reflect.TypeFor[json.Unmarshaler]()) && !hasKeys(t, value):
 		return c.leaf(t, value, path)
 	case t.Kind() == reflect.Struct:
 		return c.table(keysOf(t), nil, value, path)
@@ -126,6 +126,12 @@ func (c *checker) walk(t reflect.Type, value any, path string) any {
 		return kept
 	}
 	return c.leaf(t, value, path)
+}
+
+// hasKeys tells a table of known keys from the short form that may stand for it.
+func hasKeys(t reflect.Type, value any) bool {
+	_, table := value.(map[string]any)
+	return table && t.Kind() == reflect.Struct && len(keysOf(t)) > 0
 }
 
 // table walks a table of the known keys, or one whose keys are the site's own names.

@@ -67,7 +67,4 @@ func Default() *Config {
 	}
 }
 
-// defaultGRES is replaced as a whole by the file's own table.
-func defaultGRES() map[string]string { return map[string]string{"gpu": "nvidia.com/gpu"} }
-
 func after(d time.Duration) Duration { return Duration{d} }

@@ -72,8 +72,8 @@ type Pod struct {
 
 // Resources maps Slurm's resources to Kubernetes'.
 type Resources struct {
-	// GRES by name, or name:type, to an extended resource.
-	GRES map[string]string `json:"gres"`
+	// GRES by name, or name:type.
+	GRES map[string]GRES `json:"gres"`
 	// WholeNode: clamp or refuse an --exclusive or --mem=0 job on a node larger than any Kubernetes node.
 	WholeNode string `json:"whole_node"`
 	// Reserve is left free on the largest node where a whole-node job is clamped.

@@ -74,7 +74,7 @@ func TestParse(t *testing.T) {
 	want := Default()
 	want.LegacyComments, want.Rendezvous, want.Pod.ShmSize = true, RendezvousPyTorch, "8Gi"
 	want.Gate.Wait = after(time.Minute)
-	want.Resources.GRES = map[string]string{"shard": "example.com/shard"}
+	want.Resources.GRES = map[string]GRES{"shard": {Resource: "example.com/shard"}}
 	assert.Empty(t, cmp.Diff(want, config))
 
 	empty, err := Parse(nil)
@@ -84,6 +84,32 @@ func TestParse(t *testing.T) {
 	none, err := Parse([]byte("resources: {gres: {}}"))
 	require.NoError(t, err)
 	assert.Empty(t, none.Resources.GRES)
+}
+
+func TestParseGRES(t *testing.T) {
+	config, err := Parse([]byte(`resources:
+  gres:
+    gpu: nvidia.com/gpu
+    gpu:a100: {resource: nvidia.com/gpu, runtime_class: nvidia, labels: {nvidia.com/gpu.product: [A100-40, A100-80], gpu: "yes"}}
+    shard: {resource: example.com/vgpu, factor: 2}
+    scratch: {labels: {disk: nvme}}
+`))
+	require.NoError(t, err)
+	assert.Equal(t, map[string]GRES{
+		"gpu":      {Resource: "nvidia.com/gpu"},
+		"gpu:a100": {Resource: "nvidia.com/gpu", RuntimeClass: "nvidia", Labels: NodeLabels{"nvidia.com/gpu.product": {"A100-40", "A100-80"}, "gpu": {"yes"}}},
+		"shard":    {Resource: "example.com/vgpu", Factor: 2},
+		"scratch":  {Labels: NodeLabels{"disk": {"nvme"}}},
+	}, config.Resources.GRES)
+	assert.Equal(t, []string{"disk", "gpu", "nvidia.com/gpu.product"}, config.NodeLabels())
+	for name, want := range map[string]string{"gpu:": "", "gpu:h100": "", "gpu:a100": "nvidia"} {
+		gres, kind, _ := strings.Cut(name, ":")
+		found, ok := config.Resources.Of(gres, kind)
+		assert.True(t, ok)
+		assert.Equal(t, want, found.RuntimeClass, name)
+	}
+	_, ok := config.Resources.Of("fpga", "x")
+	assert.False(t, ok)
 }
 
 func TestParseFaults(t *testing.T) {
@@ -105,6 +131,15 @@ func TestParseFaults(t *testing.T) {
 		"too large":        {strings.Repeat("#", maxBytes+1), "larger than"},
 		"negative":         {"start_limit: -5m", "start_limit: -5m0s"},
 		"not an extended":  {"resources: {gres: {gpu: gpu}}", "resources.gres.gpu: \"gpu\" is not an extended resource"},
+		"gres without":     {"resources: {gres: {gpu: {factor: 2}}}", `resources.gres.gpu: "" is not an extended resource`},
+		"gres key":         {"resources: {gres: {gpu: {label: {}}}}", `resources.gres.gpu.label: unknown key, did you mean "labels"?`},
+		"gres list":        {"resources: {gres: {gpu: [a]}}", `["a"] is neither an extended resource such as nvidia.com/gpu nor a table`},
+		"gres factor":      {"resources: {gres: {gpu: {resource: a.b/c, factor: -1}}}", "resources.gres.gpu.factor: -1, must be from 1"},
+		"gres class":       {"resources: {gres: {gpu: {resource: a.b/c, runtime_class: A_B}}}", `resources.gres.gpu.runtime_class: "A_B" is not the name`},
+		"label's name":     {"resources: {gres: {gpu: {labels: {a/b/c: d}}}}", `resources.gres.gpu.labels: "a/b/c" is not a label's name`},
+		"label's value":    {"resources: {gres: {gpu: {labels: {a: [b, c d]}}}}", `resources.gres.gpu.labels.a: "c d" is not a label's value`},
+		"label of no text": {"resources: {gres: {gpu: {labels: {a: yes}}}}", "resources.gres.gpu.labels.a: true is neither a text nor a list of texts"},
+		"label of nothing": {"resources: {gres: {gpu: {labels: {a: []}}}}", "resources.gres.gpu.labels.a: no value"},
 		"native":           {"resources: {gres: {gpu: kubernetes.io/gpu}}", "its domain is Kubernetes' own"},
 		"dashes":           {"submission: {required_directives: [--time]}", "write it without dashes"},
 		"registry":         {"submission: {insecure_registries: ['http://x']}", "is not HOST or HOST:PORT"},
@@ -130,7 +165,7 @@ func TestValidateNamesEveryFault(t *testing.T) {
 	c.Requeue.Jitter = math.NaN()
 	c.OrphanTimeout = after(0)
 	c.Pod.DeadlineMargin, c.Pod.PullPolicy = after(time.Second), "Sometimes"
-	c.Resources.GRES["a b"], c.Resources.WholeNode, c.Resources.Reserve.CPU = "x/y", "cut", "-1"
+	c.Resources.GRES["a b"], c.Resources.WholeNode, c.Resources.Reserve.CPU = GRES{Resource: "x/y"}, "cut", "-1"
 	c.Submission.UnreachableRegistry, c.Output.Rate = "ignore", 1
 	err := c.Validate()
 	require.Error(t, err)
@@ -207,6 +242,7 @@ func FuzzLoad(f *testing.F) {
 	require.NoError(f, err)
 	f.Add(data)
 	f.Add([]byte("gate: {wait: 1m}\nresources: {gres: {a:b: x.y/z}}"))
+	f.Add([]byte("resources: {gres: {a: {resource: x.y/z, factor: 3, runtime_class: r, labels: {a: [b, c], d: e}}}}"))
 	f.Add([]byte("a: &a [*a]"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		config, err := Parse(data)

@@ -28,10 +28,7 @@ const (
 	maxClusterName = 200
 )
 
-var (
-	longOption = regexp.MustCompile(`^[a-z][a-z0-9-]*$`)
-	gresKey    = regexp.MustCompile(`^[A-Za-z0-9_.-]+(:[A-Za-z0-9_.-]+)?$`)
-)
+var longOption = regexp.MustCompile(`^[a-z][a-z0-9-]*$`)
 
 // faults collects every fault under its key.
 type faults []error
@@ -113,20 +110,7 @@ func (c *Config) validatePod(f *faults) {
 }
 
 func (c *Config) validateResources(f *faults) {
-	keys := make([]string, 0, len(c.Resources.GRES))
-	for key := range c.Resources.GRES {
-		keys = append(keys, key)
-	}
-	slices.Sort(keys)
-	for _, key := range keys {
-		value := c.Resources.GRES[key]
-		if !gresKey.MatchString(key) {
-			f.add("resources.gres", "%q is not NAME or NAME:TYPE of a Slurm GRES", key)
-		}
-		if problem := extendedResource(value); problem != "" {
-			f.add("resources.gres."+key, "%q %s", value, problem)
-		}
-	}
+	c.validateGRES(f)
 	f.oneOf("resources.whole_node", c.Resources.WholeNode, WholeNodeClamp, WholeNodeRefuse)
 	for _, r := range []struct{ key, value string }{
 		{"resources.reserve.cpu", c.Resources.Reserve.CPU}, {"resources.reserve.memory", c.Resources.Reserve.Memory},
@@ -138,22 +122,6 @@ func (c *Config) validateResources(f *faults) {
 			f.add(r.key, "%q is not a Kubernetes quantity such as \"500m\" or \"1Gi\"", r.value)
 		}
 	}
-}
-
-// extendedResource follows Kubernetes' rule: a domain that is not kubernetes.io, and
-// "requests." before it must still be a qualified name (quotas are written so).
-func extendedResource(value string) string {
-	domain, _, found := strings.Cut(value, "/")
-	switch {
-	case !found:
-		return "is not an extended resource: it needs a domain, as in nvidia.com/gpu"
-	case domain == "kubernetes.io" || strings.HasSuffix(domain, ".kubernetes.io") || strings.HasPrefix(value, "requests."):
-		return "is not an extended resource: its domain is Kubernetes' own"
-	}
-	if problems := validation.IsQualifiedName("requests." + value); len(problems) > 0 {
-		return "is not an extended resource: " + problems[0]
-	}
-	return ""
 }
 
 func (c *Config) validateSubmission(f *faults) {
