@@ -45,6 +45,12 @@ static struct spank_option table[OPTION_COUNT] = {
 			 "whatever the site's default is",
 		.has_arg = 1, .val = OPTION_RENDEZVOUS, .cb = option_callback,
 	},
+	[OPTION_NODE_SELECTOR] = {
+		.name = "k8s-node-selector",
+		.arginfo = "KEY=VALUE,...",
+		.usage = "[k8s] only on Kubernetes nodes with these labels, of those that the site lets jobs choose",
+		.has_arg = 1, .val = OPTION_NODE_SELECTOR, .cb = option_callback,
+	},
 };
 
 #define IMAGE_NONE "none"
@@ -65,6 +71,9 @@ static const struct {
 	[OPTION_RENDEZVOUS] = {
 		.key = "rendezvous", .variable = "SLURM_K8S_RENDEZVOUS", .slurm = SLURM_OPTION("k8s_rendezvous"),
 		.words = { "none", "pytorch" },
+	},
+	[OPTION_NODE_SELECTOR] = {
+		.key = "node-selector", .variable = "SLURM_K8S_NODE_SELECTOR", .slurm = SLURM_OPTION("k8s_node_selector"),
 	},
 };
 

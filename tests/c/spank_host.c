@@ -73,6 +73,7 @@ int fake_reset(void **state)
 		"SLURM_K8S_WORKDIR",
 		"SLURM_K8S_SCOPE",
 		"SLURM_K8S_RENDEZVOUS",
+		"SLURM_K8S_NODE_SELECTOR",
 		"SLURM_K8S_SCRIPT",
 		"SLURM_K8S_STEP",
 		"SLURM_JOB_ID",
@@ -80,10 +81,12 @@ int fake_reset(void **state)
 		"_SLURM_SPANK_OPTION_k8s_k8s_workdir",
 		"_SLURM_SPANK_OPTION_k8s_k8s_scope",
 		"_SLURM_SPANK_OPTION_k8s_k8s_rendezvous",
+		"_SLURM_SPANK_OPTION_k8s_k8s_node_selector",
 		"SLURM_SPANK__SLURM_SPANK_OPTION_k8s_k8s_image",
 		"SLURM_SPANK__SLURM_SPANK_OPTION_k8s_k8s_workdir",
 		"SLURM_SPANK__SLURM_SPANK_OPTION_k8s_k8s_scope",
 		"SLURM_SPANK__SLURM_SPANK_OPTION_k8s_k8s_rendezvous",
+		"SLURM_SPANK__SLURM_SPANK_OPTION_k8s_k8s_node_selector",
 	};
 
 	(void)state;

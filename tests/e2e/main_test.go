@@ -118,6 +118,8 @@ var commands = map[string]func(*testscript.TestScript, bool, []string){
 	"node":       cmdNode,
 	"only":       cmdOnly,
 	"say":        cmdSay,
+	"site":       cmdSite,
+	"afterwards": cmdAfterwards,
 	"still":      cmdStill,
 	"grows":      cmdGrows,
 	"tarpit":     cmdTarpit,

@@ -30,7 +30,9 @@ type world struct {
 	lost     []string // Kubernetes nodes
 	stopped  []string // daemons
 	begun    map[string]*started
-	code     int // exit code of the last command as a user
+	code     int        // exit code of the last command as a user
+	site     []byte     // the cluster's own k8s.yaml, where the script has changed it
+	after    [][]string // commands for its end
 }
 
 type worldKey struct{}
@@ -117,7 +119,7 @@ func (w *world) records() []record {
 
 // cleanUp removes what the script made and says what did not go.
 func (w *world) cleanUp() string {
-	var left []string
+	left := w.undo()
 	for _, name := range w.stopped {
 		if out, err := run(2*time.Minute, filepath.Join(lab.Scripts, "start"), name); err != nil {
 			left = append(left, fmt.Sprintf("daemon %s does not start: %v %s", name, err, out))

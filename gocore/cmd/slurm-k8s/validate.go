@@ -24,10 +24,11 @@ func validate(ctx context.Context, arguments []string, out, faults io.Writer) in
 	flags := newFlags("validate", faults)
 	path := flags.String("config", defaultConfig, "the site's configuration, a `FILE`")
 	given := map[string]*string{
-		option.Image:      flags.String("k8s-image", "", "as of sbatch: the `IMAGE` of the Pod"),
-		option.Workdir:    flags.String("k8s-workdir", "", "as of sbatch: a `DIRECTORY` in the container"),
-		option.Scope:      flags.String("k8s-scope", "", "as of sbatch: `job|steps`"),
-		option.Rendezvous: flags.String("k8s-rendezvous", "", "as of sbatch: `none|pytorch`"),
+		option.Image:        flags.String("k8s-image", "", "as of sbatch: the `IMAGE` of the Pod"),
+		option.Workdir:      flags.String("k8s-workdir", "", "as of sbatch: a `DIRECTORY` in the container"),
+		option.Scope:        flags.String("k8s-scope", "", "as of sbatch: `job|steps`"),
+		option.Rendezvous:   flags.String("k8s-rendezvous", "", "as of sbatch: `none|pytorch`"),
+		option.NodeSelector: flags.String("k8s-node-selector", "", "as of sbatch: `KEY=VALUE,...`"),
 	}
 	if code, done := parse(flags, arguments, out, faults); done {
 		return code

@@ -74,6 +74,8 @@ type Options struct {
 	Script string
 	// Rendezvous names the variables that tasks find each other by; empty: the site's choice.
 	Rendezvous string
+	// NodeSelector is KEY=VALUE,... of labels that the Pod's node must have; may be empty.
+	NodeSelector string
 }
 
 // IsBatch tells a batch script from a step of srun's.

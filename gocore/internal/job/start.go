@@ -34,6 +34,7 @@ func FromFields(start []string) (Job, error) {
 	f.text("option."+option.Image, &j.Options.Image)
 	f.text("option."+option.Workdir, &j.Options.Workdir)
 	f.text("option."+option.Rendezvous, &j.Options.Rendezvous)
+	f.text("option."+option.NodeSelector, &j.Options.NodeSelector)
 	f.text("legacy_script", &j.Options.Script)
 	f.flag("legacy", &j.Options.Legacy)
 	if f.err != nil {
@@ -103,6 +104,10 @@ func (o Options) check() error {
 	}
 	if o.Rendezvous != "" {
 		err = errors.Join(err, option.CheckChoice(option.Rendezvous, o.Rendezvous))
+	}
+	if o.NodeSelector != "" {
+		_, fault := option.ParseNodeSelector(o.NodeSelector)
+		err = errors.Join(err, fault)
 	}
 	return err
 }

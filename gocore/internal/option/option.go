@@ -15,14 +15,15 @@ import (
 
 // Names of the options as they stand in requests (option.NAME).
 const (
-	Image      = "image"
-	Workdir    = "workdir"
-	Scope      = "scope"
-	Rendezvous = "rendezvous"
+	Image        = "image"
+	Workdir      = "workdir"
+	Scope        = "scope"
+	Rendezvous   = "rendezvous"
+	NodeSelector = "node-selector"
 )
 
 // Names are all of them.
-var Names = []string{Image, Workdir, Scope, Rendezvous}
+var Names = []string{Image, Workdir, Scope, Rendezvous, NodeSelector}
 
 // None, for an image, is no Pod: the plugin leaves such a job or step alone.
 const None = "none"

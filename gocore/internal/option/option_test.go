@@ -8,6 +8,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/site"
 )
 
 const digest = "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
@@ -100,6 +103,56 @@ func TestCheckChoice(t *testing.T) {
 	assert.EqualError(t, CheckChoice(Rendezvous, "steps"), `--k8s-rendezvous: must be none or pytorch: "steps"`)
 	assert.EqualError(t, CheckChoice(Scope, ""), "--k8s-scope: a value is missing")
 	assert.ErrorContains(t, CheckChoice(Scope, "-n1"), "takes the next word")
+}
+
+func TestNodeSelector(t *testing.T) {
+	labels, err := ParseNodeSelector("nvidia.com/gpu.product=A100,zone=east,empty=,zone=east")
+	require.NoError(t, err)
+	assert.Equal(t, site.NodeLabels{"nvidia.com/gpu.product": {"A100"}, "zone": {"east"}, "empty": {""}}, labels)
+	for value, want := range map[string]string{
+		"":                               "a value is missing",
+		"-n1":                            "takes the next word",
+		"zone":                           `--k8s-node-selector: not KEY=VALUE (KEY=VALUE,... of a node's labels): "zone"`,
+		"zone=a,":                        `not KEY=VALUE`,
+		"=a":                             `"" is not a label's name: "=a"`,
+		"a/b/c=d":                        "not a label's name",
+		"zone=a b":                       `"a b" is not a label's value`,
+		"zone==a":                        `"=a" is not a label's value`,
+		"zone=a,zone=b":                  `two values for "zone"`,
+		"zone!=a":                        "not a label's name",
+		"a=" + strings.Repeat("b", 5000): "longer than 4096 bytes",
+		"zone=a\nb":                      "control character",
+	} {
+		_, err := ParseNodeSelector(value)
+		assert.ErrorContains(t, err, want)
+	}
+	placement := site.Placement{UserLabels: site.NodeLabels{"zone": {"east", "west"}, "rack": {"*"}}}
+	assert.NoError(t, CheckNodeSelector("zone=west,rack=7", placement))
+	for value, want := range map[string]string{
+		"zone=north": `--k8s-node-selector: this site does not let jobs choose "north" for "zone" (but east, west): "zone=north"`,
+		"disk=ssd":   `this site does not let jobs choose their nodes by "disk" (but by rack, zone): "disk=ssd"`,
+	} {
+		assert.ErrorContains(t, CheckNodeSelector(value, placement), want)
+	}
+	assert.ErrorContains(t, CheckNodeSelector("a=b", site.Placement{}), "this site does not let jobs choose their nodes (placement.user_labels in k8s.yaml)")
+}
+
+func FuzzParseNodeSelector(f *testing.F) {
+	f.Add("a=b,c/d=e")
+	f.Add("a==b,,=")
+	f.Fuzz(func(t *testing.T, value string) {
+		labels, err := ParseNodeSelector(value)
+		if err != nil {
+			require.NotContains(t, err.Error(), "\n")
+			return
+		}
+		require.NotEmpty(t, labels)
+		for key, values := range labels {
+			require.Empty(t, validation.IsQualifiedName(key))
+			require.Len(t, values, 1)
+			require.Empty(t, validation.IsValidLabelValue(values[0]))
+		}
+	})
 }
 
 func TestNames(t *testing.T) {

@@ -73,6 +73,11 @@ func Build(in Input) (*corev1.Pod, error) {
 			ActiveDeadlineSeconds:         deadline(j.TimeLimit, in.Site.Pod.DeadlineMargin.Duration),
 		},
 	}
+	place, err := placeOf(j, in.Site)
+	if err != nil {
+		return nil, err
+	}
+	put(pod, place)
 	selectNodes(&pod.Spec, request.Labels)
 	if request.RuntimeClass != "" {
 		pod.Spec.RuntimeClassName = &request.RuntimeClass

@@ -69,6 +69,17 @@ func TestGolden(t *testing.T) {
 			}
 			in.Job.GRES = []job.GRES{{Name: "shard", Count: 2}, {Name: "mig", Type: "1g", Count: 1}, {Name: "rdma", Count: 1}, {Name: "scratch", Count: 100}}
 		},
+		"placed": func(in *Input) {
+			in.Job.Partition, in.Job.QOS, in.Job.Account = "gpu", "urgent", "physics"
+			in.Job.Options.NodeSelector = "zone=east"
+			in.Site.Placement.Mode, in.Site.Placement.Nodes = site.PlaceNode, map[string]string{"n1": "worker-1"}
+			in.Site.Placement.UserLabels = site.NodeLabels{"zone": {"*"}}
+			in.Site.Placement.Rules = []site.PlacementRule{
+				{Labels: site.NodeLabels{"pool": {"a", "b"}}, PriorityClass: "normal", Spread: []site.Spread{{By: "zone"}, {By: "kubernetes.io/hostname", MaxSkew: 2, Required: true}}},
+				{Partitions: []string{"gpu"}, QOS: []string{"urgent"}, PriorityClass: "urgent", Tolerations: []site.Toleration{{Key: "gpu", Value: "a100", Effect: "NoSchedule"}, {Key: "example.com/batch"}}},
+				{Partitions: []string{"other"}, Mode: site.PlaceCluster, PriorityClass: "other"},
+			}
+		},
 		"unlimited": func(in *Input) {
 			in.Job.TimeLimit, in.Job.MemoryMiB, in.Job.Groups, in.Job.User = 0, 0, nil, ""
 		},
@@ -194,6 +205,12 @@ func TestBuildRefuses(t *testing.T) {
 			in.Site.Resources.GRES["gpu:h100"] = site.GRES{Resource: "x.y/h", Labels: site.NodeLabels{"gpu": {"h100"}}}
 			in.Job.GRES = []job.GRES{{Name: "gpu", Type: "a100", Count: 1}, {Name: "gpu", Type: "h100", Count: 1}}
 		}, `gres "gpu:h100": no node can be labelled gpu=a100 and gpu=h100`},
+		"node not to be chosen": {func(in *Input) { in.Job.Options.NodeSelector = "zone=east" }, "--k8s-node-selector: this site does not let jobs choose their nodes"},
+		"chosen against a rule": {func(in *Input) {
+			in.Job.Options.NodeSelector = "zone=east"
+			in.Site.Placement.UserLabels = site.NodeLabels{"zone": {"*"}}
+			in.Site.Placement.Rules = []site.PlacementRule{{Labels: site.NodeLabels{"zone": {"west"}}}}
+		}, "no node can be labelled zone=west and zone=east"},
 		"much by a factor": {func(in *Input) {
 			in.Site.Resources.GRES["gpu"] = site.GRES{Resource: "x.y/g", Factor: 2}
 			in.Job.GRES = []job.GRES{{Name: "gpu", Count: math.MaxInt64/2 + 1}}

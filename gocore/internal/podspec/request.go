@@ -39,7 +39,7 @@ type Request struct {
 }
 
 // RequestFor is a step's request: Slurm's cpus, its memory and podinit's, and its GRES
-// by the site's table, where NAME:TYPE goes before NAME. One that overlaps has no cpus of
+// by the site's table, where NAME:TYPE goes before NAME, and the labels that its place wants. One that overlaps has no cpus of
 // its own; it runs on what its Kubernetes node has to spare.
 func RequestFor(j job.Job, config *site.Config) (Request, error) {
 	if j.CPUs <= 0 || j.CPUs > math.MaxInt64/1000 {
@@ -55,6 +55,11 @@ func RequestFor(j job.Job, config *site.Config) (Request, error) {
 	if j.MemoryMiB > 0 {
 		r.Memory = j.MemoryMiB*mebibyte + overheadOf(j.Tasks)
 	}
+	place, err := placeOf(j, config)
+	if err != nil {
+		return Request{}, err
+	}
+	r.Labels = place.Labels
 	for _, g := range j.GRES {
 		if g.Count <= 0 {
 			continue

@@ -60,6 +60,11 @@ func Default() *Config {
 			// What the agents of a usual cluster request on every node (network, logs, metrics).
 			Reserve: Reserve{CPU: "500m", Memory: "1Gi"},
 		},
+		Placement: Placement{
+			Mode: PlaceCluster,
+			// kubelet sets it, to the node's name by default.
+			NodeLabel: "kubernetes.io/hostname",
+		},
 		Submission: Submission{
 			// A registry that is away for a minute must not refuse jobs that run tomorrow.
 			UnreachableRegistry: RegistryWarn,

@@ -88,6 +88,9 @@ func (c *Config) NodeLabels() []string {
 			keys[key] = true
 		}
 	}
+	for _, key := range c.Placement.nodeLabels() {
+		keys[key] = true
+	}
 	return slices.Sorted(maps.Keys(keys))
 }
 

@@ -35,6 +35,7 @@ type Config struct {
 
 	Pod        Pod        `json:"pod"`
 	Resources  Resources  `json:"resources"`
+	Placement  Placement  `json:"placement"`
 	Submission Submission `json:"submission"`
 	Output     Output     `json:"output"`
 }

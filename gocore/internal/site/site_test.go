@@ -50,7 +50,7 @@ func TestSampleHasEveryKeyWithAComment(t *testing.T) {
 			continue
 		}
 		switch text { // sections of keys that have comments of their own
-		case "pod:", "resources:", "submission:", "output:", "gpu: nvidia.com/gpu", "cpu: 500m", "memory: 1Gi":
+		case "pod:", "resources:", "placement:", "submission:", "output:", "gpu: nvidia.com/gpu", "cpu: 500m", "memory: 1Gi":
 			continue
 		}
 		assert.Truef(t, strings.HasPrefix(strings.TrimSpace(lines[i-1]), "#"), "%q has no comment above it", line)
@@ -243,6 +243,7 @@ func FuzzLoad(f *testing.F) {
 	f.Add(data)
 	f.Add([]byte("gate: {wait: 1m}\nresources: {gres: {a:b: x.y/z}}"))
 	f.Add([]byte("resources: {gres: {a: {resource: x.y/z, factor: 3, runtime_class: r, labels: {a: [b, c], d: e}}}}"))
+	f.Add([]byte(placementText))
 	f.Add([]byte("a: &a [*a]"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		config, err := Parse(data)

@@ -37,7 +37,7 @@ func Check(ctx context.Context, r Request, config *site.Config, deps Deps) Resul
 	defer cancel()
 
 	findings := checkUser(r)
-	options, imageOK := checkOptions(r)
+	options, imageOK := checkOptions(r, config)
 	findings = append(findings, options...)
 
 	var parts []part

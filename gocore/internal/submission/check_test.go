@@ -58,6 +58,23 @@ func TestCheckOneThingWrong(t *testing.T) {
 		{"scope alone", func(r *Request, _ *site.Config, _ *Deps) { r.Options = map[string]string{"scope": "steps"} },
 			`--k8s-scope: has no effect without --k8s-image: "steps" (give an image, or leave the option out)`, ""},
 
+		{"nodes that may not be chosen", option("node-selector", "zone=east"), `--k8s-node-selector: this site does not let jobs choose their nodes`, ""},
+		{"nodes of a wrong form", option("node-selector", "zone"), `--k8s-node-selector: not KEY=VALUE`, ""},
+		{"nodes that are not there", func(r *Request, c *site.Config, d *Deps) {
+			c.Placement.UserLabels = site.NodeLabels{"zone": {"*"}}
+			r.Options["node-selector"] = "zone=north"
+			d.Shapes = ShapesFunc(func(context.Context) (podspec.Shapes, error) {
+				return podspec.Shapes{Labels: []string{"zone"}, Shapes: []podspec.Shape{{CPU: 64000, Memory: 1 << 40, Labels: map[string]string{"zone": "east"}, Count: 1}}}, nil
+			})
+		}, "the job can never start: no node is labelled zone=north", ""},
+		{"nodes of a partition that are not there", func(r *Request, c *site.Config, d *Deps) {
+			c.Placement.Rules = []site.PlacementRule{{Partitions: []string{"gpu"}, Labels: site.NodeLabels{"zone": {"south"}}}}
+			r.Sbatch["partition"] = "gpu"
+			d.Shapes = ShapesFunc(func(context.Context) (podspec.Shapes, error) {
+				return podspec.Shapes{Labels: []string{"zone"}, Shapes: []podspec.Shape{{CPU: 64000, Memory: 1 << 40, Count: 1}}}, nil
+			})
+		}, "the job can never start: no node is labelled zone=south", ""},
+
 		{"no such tag", asked(registry.NotFound, "no such tag or digest"), `--k8s-image: no such tag or digest in registry reg.local:5000: "reg.local:5000/lab/tool:1.0"`, ""},
 		{"denied", asked(registry.Denied, "access denied"), "", "registry reg.local:5000 denies access without credentials"},
 		{"unreachable, site warns", asked(registry.Unreachable, "no such host"), "", "registry reg.local:5000 cannot be asked, no such host"},

@@ -4,6 +4,7 @@ package submission
 
 import (
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/option"
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/site"
 )
 
 // Wanted says whether the request has anything to do with Pods.
@@ -14,7 +15,7 @@ func (r Request) leavesScript() bool { return r.Options[option.Scope] == option.
 
 // checkOptions judges the plugin's own options; imageOK says that the image's form is right,
 // so that its registry may be asked.
-func checkOptions(r Request) (findings []finding, imageOK bool) {
+func checkOptions(r Request, config *site.Config) (findings []finding, imageOK bool) {
 	image, hasImage := r.Options[option.Image]
 	if hasImage {
 		if err := option.CheckImage(image); err != nil {
@@ -28,7 +29,7 @@ func checkOptions(r Request) (findings []finding, imageOK bool) {
 		if !given {
 			continue
 		}
-		if err := checkOption(name, value); err != nil {
+		if err := checkOption(name, value, config); err != nil {
 			findings = append(findings, fault("%s", err))
 		}
 		if !hasImage {
@@ -39,9 +40,12 @@ func checkOptions(r Request) (findings []finding, imageOK bool) {
 	return findings, imageOK
 }
 
-func checkOption(name, value string) error {
-	if name == option.Workdir {
+func checkOption(name, value string, config *site.Config) error {
+	switch name {
+	case option.Workdir:
 		return option.CheckWorkdir(value)
+	case option.NodeSelector:
+		return option.CheckNodeSelector(value, config.Placement)
 	}
 	return option.CheckChoice(name, value)
 }

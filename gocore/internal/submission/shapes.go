@@ -5,9 +5,11 @@ package submission
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/option"
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/podspec"
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/site"
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/wellknown"
@@ -57,7 +59,12 @@ func checkShapes(ctx context.Context, r Request, config *site.Config, shapes Sha
 	if r.Tool == "salloc" || r.leavesScript() {
 		never, what = warning, "a step with all that the job has on a node can never start"
 	}
-	asked, err := podspec.RequestFor(needOf(r).job(config.Resources.WholeNode), config)
+	j := needOf(r).job(config.Resources.WholeNode)
+	if value := r.Options[option.NodeSelector]; option.CheckNodeSelector(value, config.Placement) == nil { // else it is said elsewhere
+		j.Options.NodeSelector = value
+	}
+	j.Account, j.Partition, j.QOS = theOne(r, "account"), theOne(r, "partition"), theOne(r, "qos")
+	asked, err := podspec.RequestFor(j, config)
 	if err != nil {
 		return []finding{never("%s: %s", what, err)}
 	}
@@ -75,6 +82,15 @@ func checkShapes(ctx context.Context, r Request, config *site.Config, shapes Sha
 		return []finding{never("%s: %s (asked for: %s; ask for less)", what, why, asked)}
 	}
 	return nil
+}
+
+// theOne is the value of an option that names one thing; of several nobody knows yet which it will be.
+func theOne(r Request, name string) string {
+	value, _ := r.given(name)
+	if strings.Contains(value, ",") {
+		return ""
+	}
+	return value
 }
 
 func lateShapes() []finding {
