@@ -27,7 +27,7 @@ const (
 
 // container is the step's one container: podinit as process 1. It has no args and no
 // workingDir, which runc would make as root where the image lacks it.
-func container(in Input, request Request) corev1.Container {
+func container(in Input, image string, request Request) corev1.Container {
 	resources := request.list()
 	mounts := []corev1.VolumeMount{
 		{Name: volumePodinit, MountPath: wellknown.PodinitDirectory, ReadOnly: true},
@@ -38,7 +38,7 @@ func container(in Input, request Request) corev1.Container {
 	}
 	return corev1.Container{
 		Name:  wellknown.ContainerName,
-		Image: in.Job.Options.Image,
+		Image: image,
 		Command: []string{
 			wellknown.PodinitPath, "init",
 			"--session=" + Session(in.Session),

@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/job"
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/option"
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/site"
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/wellknown"
 )
@@ -50,6 +51,10 @@ func Build(in Input) (*corev1.Pod, error) {
 	if err != nil {
 		return nil, err
 	}
+	image, err := option.Resolve(j.Options.Image, in.Site.Registries)
+	if err != nil {
+		return nil, err
+	}
 	shm, err := shmSize(in.Site)
 	if err != nil {
 		return nil, err
@@ -64,7 +69,7 @@ func Build(in Input) (*corev1.Pod, error) {
 		},
 		Spec: corev1.PodSpec{
 			RestartPolicy:                 corev1.RestartPolicyNever,
-			Containers:                    []corev1.Container{container(in, request)},
+			Containers:                    []corev1.Container{container(in, image, request)},
 			Volumes:                       volumes(in.PodinitConfigMap, shm),
 			SecurityContext:               podSecurity(j),
 			AutomountServiceAccountToken:  new(false),
@@ -78,6 +83,9 @@ func Build(in Input) (*corev1.Pod, error) {
 		return nil, err
 	}
 	put(pod, place)
+	for _, secret := range in.Site.Registries.PullSecrets {
+		pod.Spec.ImagePullSecrets = append(pod.Spec.ImagePullSecrets, corev1.LocalObjectReference{Name: secret})
+	}
 	selectNodes(&pod.Spec, request.Labels)
 	if request.RuntimeClass != "" {
 		pod.Spec.RuntimeClassName = &request.RuntimeClass

@@ -22,6 +22,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/job"
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/option"
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/site"
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/wellknown"
 )
@@ -78,6 +79,12 @@ func TestGolden(t *testing.T) {
 				{Labels: site.NodeLabels{"pool": {"a", "b"}}, PriorityClass: "normal", Spread: []site.Spread{{By: "zone"}, {By: "kubernetes.io/hostname", MaxSkew: 2, Required: true}}},
 				{Partitions: []string{"gpu"}, QOS: []string{"urgent"}, PriorityClass: "urgent", Tolerations: []site.Toleration{{Key: "gpu", Value: "a100", Effect: "NoSchedule"}, {Key: "example.com/batch"}}},
 				{Partitions: []string{"other"}, Mode: site.PlaceCluster, PriorityClass: "other"},
+			}
+		},
+		"mirrored": func(in *Input) {
+			in.Site.Registries = site.Registries{
+				Rewrite: map[string]string{"docker.io/library": "mirror.example:5000/hub"}, Allow: []string{"mirror.example:5000"},
+				PullSecrets: []string{"mirror", "lab.example"},
 			}
 		},
 		"unlimited": func(in *Input) {
@@ -140,7 +147,10 @@ func invariants(t *testing.T, in Input, pod *corev1.Pod) {
 	require.Len(t, s.Containers, 1)
 	c := s.Containers[0]
 	require.Equal(t, wellknown.ContainerName, c.Name)
-	require.Equal(t, in.Job.Options.Image, c.Image)
+	image, err := option.Resolve(in.Job.Options.Image, in.Site.Registries)
+	require.NoError(t, err)
+	require.Equal(t, image, c.Image)
+	require.Len(t, s.ImagePullSecrets, len(in.Site.Registries.PullSecrets))
 	require.Equal(t, []string{wellknown.PodinitPath, "init"}, c.Command[:2])
 	require.Len(t, c.Command, 6)
 	require.Empty(t, c.Args)
@@ -211,6 +221,8 @@ func TestBuildRefuses(t *testing.T) {
 			in.Site.Placement.UserLabels = site.NodeLabels{"zone": {"*"}}
 			in.Site.Placement.Rules = []site.PlacementRule{{Labels: site.NodeLabels{"zone": {"west"}}}}
 		}, "no node can be labelled zone=west and zone=east"},
+		"image not allowed":     {func(in *Input) { in.Site.Registries.Allow = []string{"hub.lab"} }, "--k8s-image: this site does not take images of that name"},
+		"image of a wrong form": {func(in *Input) { in.Job.Options.Image = "a//b" }, "not an image reference"},
 		"much by a factor": {func(in *Input) {
 			in.Site.Resources.GRES["gpu"] = site.GRES{Resource: "x.y/g", Factor: 2}
 			in.Job.GRES = []job.GRES{{Name: "gpu", Count: math.MaxInt64/2 + 1}}

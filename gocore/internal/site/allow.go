@@ -18,6 +18,9 @@ func (c *Config) Allow() []string {
 			words = append(words, "toleration:"+t.Key)
 		}
 	}
+	for _, secret := range c.Registries.PullSecrets {
+		words = append(words, "pull-secret:"+secret)
+	}
 	slices.Sort(words)
 	return slices.Compact(words)
 }

@@ -36,6 +36,7 @@ type Config struct {
 	Pod        Pod        `json:"pod"`
 	Resources  Resources  `json:"resources"`
 	Placement  Placement  `json:"placement"`
+	Registries Registries `json:"registries"`
 	Submission Submission `json:"submission"`
 	Output     Output     `json:"output"`
 }

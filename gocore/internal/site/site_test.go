@@ -50,7 +50,7 @@ func TestSampleHasEveryKeyWithAComment(t *testing.T) {
 			continue
 		}
 		switch text { // sections of keys that have comments of their own
-		case "pod:", "resources:", "placement:", "submission:", "output:", "gpu: nvidia.com/gpu", "cpu: 500m", "memory: 1Gi":
+		case "pod:", "resources:", "placement:", "registries:", "submission:", "output:", "gpu: nvidia.com/gpu", "cpu: 500m", "memory: 1Gi":
 			continue
 		}
 		assert.Truef(t, strings.HasPrefix(strings.TrimSpace(lines[i-1]), "#"), "%q has no comment above it", line)
@@ -114,41 +114,48 @@ func TestParseGRES(t *testing.T) {
 
 func TestParseFaults(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
-		"unknown key":      {"gates: {}", `gates: unknown key, did you mean "gate"?`},
-		"unknown below":    {"gate: {waitmax: 1s}", `gate.waitmax: unknown key, did you mean "wait_max"?`},
-		"other case":       {"Namespace: x", `Namespace: unknown key, did you mean "namespace"?`},
-		"nothing near":     {"frobnicate: 1", "frobnicate: unknown key"},
-		"several":          {"zz: 1\nyy: 2", "line 1: zz: unknown key\nline 2: yy: unknown key"},
-		"twice":            {"namespace: a\nnamespace: b", "line 2: namespace: given twice, first in line 1"},
-		"bare number":      {"start_limit: 300", `300 is not a duration such as "30s" or "5m"`},
-		"no duration":      {"start_limit: soon", `"soon" is not a duration`},
-		"wrong type":       {"gate: 7", "gate: 7 is not a table of keys"},
-		"a list":           {"- a", "not a table of keys"},
-		"second document":  {"namespace: a\n---\nnamespace: b", "line 2: a second document"},
-		"not yaml":         {"a: [", "did not find expected node content"},
-		"grace too small":  {"gate: {grace: 4s}", "gate.grace: 4s, must be from 5s to 5m0s"},
-		"jitter":           {"requeue: {jitter: 1.5}", "requeue.jitter: 1.5, must be from 0 to 1"},
-		"too large":        {strings.Repeat("#", maxBytes+1), "larger than"},
-		"negative":         {"start_limit: -5m", "start_limit: -5m0s"},
-		"not an extended":  {"resources: {gres: {gpu: gpu}}", "resources.gres.gpu: \"gpu\" is not an extended resource"},
-		"gres without":     {"resources: {gres: {gpu: {factor: 2}}}", `resources.gres.gpu: "" is not an extended resource`},
-		"gres key":         {"resources: {gres: {gpu: {label: {}}}}", `resources.gres.gpu.label: unknown key, did you mean "labels"?`},
-		"gres list":        {"resources: {gres: {gpu: [a]}}", `["a"] is neither an extended resource such as nvidia.com/gpu nor a table`},
-		"gres factor":      {"resources: {gres: {gpu: {resource: a.b/c, factor: -1}}}", "resources.gres.gpu.factor: -1, must be from 1"},
-		"gres class":       {"resources: {gres: {gpu: {resource: a.b/c, runtime_class: A_B}}}", `resources.gres.gpu.runtime_class: "A_B" is not the name`},
-		"label's name":     {"resources: {gres: {gpu: {labels: {a/b/c: d}}}}", `resources.gres.gpu.labels: "a/b/c" is not a label's name`},
-		"label's value":    {"resources: {gres: {gpu: {labels: {a: [b, c d]}}}}", `resources.gres.gpu.labels.a: "c d" is not a label's value`},
-		"label of no text": {"resources: {gres: {gpu: {labels: {a: yes}}}}", "resources.gres.gpu.labels.a: true is neither a text nor a list of texts"},
-		"label of nothing": {"resources: {gres: {gpu: {labels: {a: []}}}}", "resources.gres.gpu.labels.a: no value"},
-		"native":           {"resources: {gres: {gpu: kubernetes.io/gpu}}", "its domain is Kubernetes' own"},
-		"dashes":           {"submission: {required_directives: [--time]}", "write it without dashes"},
-		"registry":         {"submission: {insecure_registries: ['http://x']}", "is not HOST or HOST:PORT"},
-		"pull policy":      {"pod: {pull_policy: always}", `pod.pull_policy: "always", must be one of IfNotPresent, Always, Never`},
-		"shm size":         {"pod: {shm_size: 8 GB}", `pod.shm_size: "8 GB" is not a Kubernetes quantity of at least 1Mi, such as "8Gi"`},
-		"shm without unit": {"pod: {shm_size: '8'}", `pod.shm_size: "8" is not a Kubernetes quantity of at least 1Mi`},
-		"shm below 0":      {"pod: {shm_size: -1Gi}", `pod.shm_size: "-1Gi" is not`},
-		"rendezvous":       {"rendezvous: torch", `rendezvous: "torch", must be one of none, pytorch`},
-		"reader is node's": {"reader_kubeconfig: /etc/slurm/k8s/node.kubeconfig", "which users must not read"},
+		"unknown key":       {"gates: {}", `gates: unknown key, did you mean "gate"?`},
+		"unknown below":     {"gate: {waitmax: 1s}", `gate.waitmax: unknown key, did you mean "wait_max"?`},
+		"other case":        {"Namespace: x", `Namespace: unknown key, did you mean "namespace"?`},
+		"nothing near":      {"frobnicate: 1", "frobnicate: unknown key"},
+		"several":           {"zz: 1\nyy: 2", "line 1: zz: unknown key\nline 2: yy: unknown key"},
+		"twice":             {"namespace: a\nnamespace: b", "line 2: namespace: given twice, first in line 1"},
+		"bare number":       {"start_limit: 300", `300 is not a duration such as "30s" or "5m"`},
+		"no duration":       {"start_limit: soon", `"soon" is not a duration`},
+		"wrong type":        {"gate: 7", "gate: 7 is not a table of keys"},
+		"a list":            {"- a", "not a table of keys"},
+		"second document":   {"namespace: a\n---\nnamespace: b", "line 2: a second document"},
+		"not yaml":          {"a: [", "did not find expected node content"},
+		"grace too small":   {"gate: {grace: 4s}", "gate.grace: 4s, must be from 5s to 5m0s"},
+		"jitter":            {"requeue: {jitter: 1.5}", "requeue.jitter: 1.5, must be from 0 to 1"},
+		"too large":         {strings.Repeat("#", maxBytes+1), "larger than"},
+		"negative":          {"start_limit: -5m", "start_limit: -5m0s"},
+		"not an extended":   {"resources: {gres: {gpu: gpu}}", "resources.gres.gpu: \"gpu\" is not an extended resource"},
+		"gres without":      {"resources: {gres: {gpu: {factor: 2}}}", `resources.gres.gpu: "" is not an extended resource`},
+		"gres key":          {"resources: {gres: {gpu: {label: {}}}}", `resources.gres.gpu.label: unknown key, did you mean "labels"?`},
+		"gres list":         {"resources: {gres: {gpu: [a]}}", `["a"] is neither an extended resource such as nvidia.com/gpu nor a table`},
+		"gres factor":       {"resources: {gres: {gpu: {resource: a.b/c, factor: -1}}}", "resources.gres.gpu.factor: -1, must be from 1"},
+		"gres class":        {"resources: {gres: {gpu: {resource: a.b/c, runtime_class: A_B}}}", `resources.gres.gpu.runtime_class: "A_B" is not the name`},
+		"label's name":      {"resources: {gres: {gpu: {labels: {a/b/c: d}}}}", `resources.gres.gpu.labels: "a/b/c" is not a label's name`},
+		"label's value":     {"resources: {gres: {gpu: {labels: {a: [b, c d]}}}}", `resources.gres.gpu.labels.a: "c d" is not a label's value`},
+		"label of no text":  {"resources: {gres: {gpu: {labels: {a: yes}}}}", "resources.gres.gpu.labels.a: true is neither a text nor a list of texts"},
+		"label of nothing":  {"resources: {gres: {gpu: {labels: {a: []}}}}", "resources.gres.gpu.labels.a: no value"},
+		"mirror of no host": {"registries: {rewrite: {library: a.b}}", `registries.rewrite: "library" is not HOST`},
+		"mirror with tag":   {"registries: {rewrite: {a.b: 'c.d/e:1'}}", `registries.rewrite.a.b: "c.d/e:1" is not HOST`},
+		"mirror of index":   {"registries: {rewrite: {index.docker.io: c.d}}", `(debian:12 is docker.io/library/debian:12)`},
+		"allow no host":     {"registries: {allow: [debian]}", `registries.allow: "debian" is not HOST`},
+		"allow bad digest":  {"registries: {allow: ['a.b/c@sha256:12']}", `what follows "@" is not a digest`},
+		"allow scheme":      {"registries: {allow: ['https://a.b']}", `registries.allow: "https://a.b" is not`},
+		"pull secret":       {"registries: {pull_secrets: [A_b]}", `registries.pull_secrets: "A_b" is not the name`},
+		"native":            {"resources: {gres: {gpu: kubernetes.io/gpu}}", "its domain is Kubernetes' own"},
+		"dashes":            {"submission: {required_directives: [--time]}", "write it without dashes"},
+		"registry":          {"submission: {insecure_registries: ['http://x']}", "is not HOST or HOST:PORT"},
+		"pull policy":       {"pod: {pull_policy: always}", `pod.pull_policy: "always", must be one of IfNotPresent, Always, Never`},
+		"shm size":          {"pod: {shm_size: 8 GB}", `pod.shm_size: "8 GB" is not a Kubernetes quantity of at least 1Mi, such as "8Gi"`},
+		"shm without unit":  {"pod: {shm_size: '8'}", `pod.shm_size: "8" is not a Kubernetes quantity of at least 1Mi`},
+		"shm below 0":       {"pod: {shm_size: -1Gi}", `pod.shm_size: "-1Gi" is not`},
+		"rendezvous":        {"rendezvous: torch", `rendezvous: "torch", must be one of none, pytorch`},
+		"reader is node's":  {"reader_kubeconfig: /etc/slurm/k8s/node.kubeconfig", "which users must not read"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := Parse([]byte(c.text))
@@ -244,6 +251,7 @@ func FuzzLoad(f *testing.F) {
 	f.Add([]byte("gate: {wait: 1m}\nresources: {gres: {a:b: x.y/z}}"))
 	f.Add([]byte("resources: {gres: {a: {resource: x.y/z, factor: 3, runtime_class: r, labels: {a: [b, c], d: e}}}}"))
 	f.Add([]byte(placementText))
+	f.Add([]byte("registries: {rewrite: {docker.io: 'm.x:5/d'}, allow: ['m.x:5', 'a.b/c:1'], require_digest: yes, pull_secrets: [s]}"))
 	f.Add([]byte("a: &a [*a]"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		config, err := Parse(data)

@@ -76,6 +76,7 @@ func (c *Config) Validate() error {
 	c.validatePod(&f)
 	c.validateResources(&f)
 	c.validatePlacement(&f)
+	c.validateRegistries(&f)
 	c.validateSubmission(&f)
 	if c.Output.Rate != 0 && c.Output.Rate < minRate {
 		f.add("output.rate", "%d, must be 0 (no limit) or at least %d bytes per second", c.Output.Rate, minRate)

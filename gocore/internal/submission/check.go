@@ -42,7 +42,9 @@ func Check(ctx context.Context, r Request, config *site.Config, deps Deps) Resul
 
 	var parts []part
 	if imageOK && deps.Registry != nil {
-		parts = append(parts, imagePart(r.Options[option.Image], config, deps.Registry))
+		// The name that is pulled; it has been resolved just now.
+		image, _ := option.Resolve(r.Options[option.Image], config.Registries)
+		parts = append(parts, imagePart(image, config, deps.Registry))
 	}
 	if r.Tool == "sbatch" {
 		parts = append(parts,

@@ -75,6 +75,19 @@ func TestCheckOneThingWrong(t *testing.T) {
 			})
 		}, "the job can never start: no node is labelled zone=south", ""},
 
+		{"a registry that the site does not take", func(_ *Request, c *site.Config, _ *Deps) { c.Registries.Allow = []string{"hub.lab"} },
+			`--k8s-image: this site does not take images of that name (registries.allow in k8s.yaml: hub.lab): "reg.local:5000/lab/tool:1.0"`, ""},
+		{"a tag where the site wants digests", func(_ *Request, c *site.Config, _ *Deps) { c.Registries.RequireDigest = true }, "by their digest alone", ""},
+		{"the mirror is asked", func(_ *Request, c *site.Config, d *Deps) {
+			c.Registries.Rewrite = map[string]string{"reg.local:5000": "mirror.lab/reg"}
+			d.Registry = RegistryFunc(func(_ context.Context, image string) registry.Result {
+				if image != "mirror.lab/reg/lab/tool:1.0" {
+					return registry.Result{Kind: registry.Exists}
+				}
+				return registry.Result{Kind: registry.NotFound, Registry: "mirror.lab", Reason: "no such tag or digest"}
+			})
+		}, `no such tag or digest in registry mirror.lab: "mirror.lab/reg/lab/tool:1.0"`, ""},
+
 		{"no such tag", asked(registry.NotFound, "no such tag or digest"), `--k8s-image: no such tag or digest in registry reg.local:5000: "reg.local:5000/lab/tool:1.0"`, ""},
 		{"denied", asked(registry.Denied, "access denied"), "", "registry reg.local:5000 denies access without credentials"},
 		{"unreachable, site warns", asked(registry.Unreachable, "no such host"), "", "registry reg.local:5000 cannot be asked, no such host"},

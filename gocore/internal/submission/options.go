@@ -18,7 +18,7 @@ func (r Request) leavesScript() bool { return r.Options[option.Scope] == option.
 func checkOptions(r Request, config *site.Config) (findings []finding, imageOK bool) {
 	image, hasImage := r.Options[option.Image]
 	if hasImage {
-		if err := option.CheckImage(image); err != nil {
+		if _, err := option.Resolve(image, config.Registries); err != nil {
 			findings = append(findings, fault("%s", err))
 		} else {
 			imageOK = true
