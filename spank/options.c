@@ -47,8 +47,9 @@ static struct spank_option table[OPTION_COUNT] = {
 	},
 	[OPTION_NODE_SELECTOR] = {
 		.name = "k8s-node-selector",
-		.arginfo = "KEY=VALUE,...",
-		.usage = "[k8s] only on Kubernetes nodes with these labels, of those that the site lets jobs choose",
+		.arginfo = "K=V,...",
+		.usage = "[k8s] only on Kubernetes nodes with these labels (KEY=VALUE), of those that the site lets "
+			 "jobs choose",
 		.has_arg = 1, .val = OPTION_NODE_SELECTOR, .cb = option_callback,
 	},
 };

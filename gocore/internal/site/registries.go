@@ -7,8 +7,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-
-	"github.com/google/go-containerregistry/pkg/name"
 )
 
 // Registries say where images may come from, and by what name they are pulled.
@@ -56,6 +54,7 @@ func (r Registries) Allows(full, tag, digest string) bool {
 
 var (
 	digestForm = regexp.MustCompile(`^sha256:[0-9a-f]{64}$`)
+	pathForm   = regexp.MustCompile(`^[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*(?:/[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*)*$`)
 	hostForm   = regexp.MustCompile(`^[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?(?::[0-9]{1,5})?$|^\[[0-9a-fA-F:]+\](?::[0-9]{1,5})?$`)
 )
 
@@ -101,11 +100,7 @@ func (c *Config) validateRegistries(f *faults) {
 func (f *faults) imagePrefix(key, prefix string) {
 	host, path, more := strings.Cut(trimmed(prefix), "/")
 	good := hostForm.MatchString(host) && (strings.ContainsAny(host, ".:") || host == "localhost") && host != "index.docker.io"
-	if good && more {
-		_, err := name.NewRepository(host+"/"+path, name.StrictValidation)
-		good = err == nil
-	}
-	if !good {
+	if !good || more && !pathForm.MatchString(path) {
 		f.add(key, "%q is not HOST[:PORT] or HOST[:PORT]/PATH as it begins an image's full name (debian:12 is docker.io/library/debian:12)", prefix)
 	}
 }

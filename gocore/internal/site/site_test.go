@@ -112,6 +112,17 @@ func TestParseGRES(t *testing.T) {
 	assert.False(t, ok)
 }
 
+func TestParseRegistries(t *testing.T) {
+	config, err := Parse([]byte(`registries:
+  rewrite: {docker.io/library: "m.lab:5000/hub/", "127.0.0.1:5000": m.lab, localhost: "[::1]:5000/x"}
+  allow: ["m.lab:5000", docker.io/library/debian:12, "a.b/c@sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef", "sha256:0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"]
+  pull_secrets: [one]
+`))
+	require.NoError(t, err)
+	assert.Equal(t, "m.lab:5000/hub/debian", config.Registries.Rewritten("docker.io/library/debian"))
+	assert.Equal(t, []string{"pull-secret:one"}, config.Allow())
+}
+
 func TestParseFaults(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
 		"unknown key":       {"gates: {}", `gates: unknown key, did you mean "gate"?`},
