@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"time"
 
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/collector"
@@ -90,7 +89,7 @@ func slurmChecks(ctx context.Context) (checks []doctor.Check, line doctor.Line) 
 
 // clusterChecks are those of Kubernetes' side, as far as this user may see the credentials.
 func clusterChecks(ctx context.Context, config *site.Config) []doctor.Check {
-	collectors := filepath.Join(filepath.Dir(config.Kubeconfig), collectorKubeconfig)
+	collectors := collectorsKubeconfig(config)
 	var checks []doctor.Check
 	if os.Geteuid() == 0 {
 		cluster, err := clusterName(ctx, config, collector.Commands{})
@@ -111,7 +110,7 @@ func clusterChecks(ctx context.Context, config *site.Config) []doctor.Check {
 			return collector.RESTCluster{REST: client.REST}, nil
 		}))
 	} else {
-		checks = append(checks, doctor.Closed(config.Kubeconfig))
+		checks = append(checks, doctor.Closed(config.CredentialFile()))
 	}
 	if config.ReaderKubeconfig == "" {
 		return append(checks, doctor.Unseen("reader", "reader_kubeconfig in the site's file", errors.New("no reader_kubeconfig: sbatch cannot refuse what no node can hold")))

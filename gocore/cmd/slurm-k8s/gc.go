@@ -58,7 +58,7 @@ func gc(ctx context.Context, arguments []string, out, faults io.Writer) int {
 		return complain(faults, "gc", err.Error())
 	}
 	if *kubeconfig == "" {
-		*kubeconfig = filepath.Join(filepath.Dir(config.Kubeconfig), collectorKubeconfig)
+		*kubeconfig = collectorsKubeconfig(config)
 	}
 	client, err := kube.Open(*kubeconfig, site.CheckCredential)
 	if err != nil {
@@ -86,6 +86,15 @@ func gc(ctx context.Context, arguments []string, out, faults io.Writer) int {
 		return complain(faults, "gc", strings.Split(err.Error(), "\n")...)
 	}
 	return exitOK
+}
+
+// collectorsKubeconfig lies beside the node's; where that is a Pod's own, beside the default one.
+func collectorsKubeconfig(config *site.Config) string {
+	beside := config.Kubeconfig
+	if _, inCluster := site.InCluster(beside); inCluster {
+		beside = site.Default().Kubeconfig
+	}
+	return filepath.Join(filepath.Dir(beside), collectorKubeconfig)
 }
 
 // clusterName is the name in the labels of the Pods: the site's, else Slurm's.

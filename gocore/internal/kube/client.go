@@ -20,6 +20,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/site"
 )
 
 // requestTimeout bounds one request that is not a watch or an exec.
@@ -36,9 +38,12 @@ type Client struct {
 	params runtime.ParameterCodec
 }
 
-// Open reads the kubeconfig at path. check, when not nil, sees the open file before
+// Open reads the kubeconfig at path, or what k8s.yaml writes in its place (site.InCluster). check, when not nil, sees the open file before
 // a byte of it is read: mode and owner are those of what is read.
 func Open(path string, check func(*os.File) error) (*Client, error) {
+	if folder, asked := site.InCluster(path); asked {
+		return openInCluster(folder, check)
+	}
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("kubeconfig: %w", err)

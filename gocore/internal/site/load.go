@@ -27,6 +27,10 @@ func load(path string, owner uint32) (*Config, error) {
 	}
 	config, faults := Check(data)
 	if len(faults) == 0 {
+		config.takeNamespace(data)
+		if err := config.Validate(); err != nil { // what was read beside the file
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
 		return config, nil
 	}
 	lines := make([]string, len(faults))

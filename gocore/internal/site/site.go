@@ -16,7 +16,7 @@ type Config struct {
 	Cluster string `json:"cluster,omitempty"`
 	// Namespace of the Pods and of what the plugin publishes.
 	Namespace string `json:"namespace"`
-	// Kubeconfig of the node's credential: root's alone, mode 0600 or less.
+	// Kubeconfig of the node's credential: root's alone, mode 0600 or less. Or in-cluster.
 	Kubeconfig string `json:"kubeconfig"`
 	// ReaderKubeconfig may be read by users; it can read one ConfigMap. Empty: no shape check.
 	ReaderKubeconfig string `json:"reader_kubeconfig,omitempty"`

@@ -64,7 +64,7 @@ func (c *Config) Validate() error {
 	for _, problem := range validation.IsDNS1123Label(c.Namespace) {
 		f.add("namespace", "%q: %s", c.Namespace, problem)
 	}
-	f.absolute("kubeconfig", c.Kubeconfig)
+	c.validateKubeconfig(&f)
 	if c.ReaderKubeconfig != "" {
 		f.absolute("reader_kubeconfig", c.ReaderKubeconfig)
 		if c.ReaderKubeconfig == c.Kubeconfig {

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package site
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+)
+
+// KubeconfigInCluster, as kubeconfig: slurmd runs in a Pod itself and has its account's token.
+// Behind it may stand ":" and the folder where that is mounted.
+const KubeconfigInCluster = "in-cluster"
+
+// accountFolder is where Kubernetes mounts a Pod's token by itself.
+const accountFolder = "/var/run/secrets/kubernetes.io/serviceaccount"
+
+// InCluster is the folder of the Pod's own account (token, ca.crt, namespace), where the
+// kubeconfig's text asks for that.
+func InCluster(kubeconfig string) (folder string, asked bool) {
+	if kubeconfig == KubeconfigInCluster {
+		return accountFolder, true
+	}
+	return strings.CutPrefix(kubeconfig, KubeconfigInCluster+":")
+}
+
+// CredentialFile is the file that only root may read.
+func (c *Config) CredentialFile() string {
+	if folder, asked := InCluster(c.Kubeconfig); asked {
+		return filepath.Join(folder, "token")
+	}
+	return c.Kubeconfig
+}
+
+// maxNamespace bounds what is read of the account's namespace.
+const maxNamespace = 63
+
+// takeNamespace gives a configuration that names no namespace the one of the Pod it is read
+// in. Where there is none, as on a login node, the default stays.
+func (c *Config) takeNamespace(data []byte) {
+	folder, asked := InCluster(c.Kubeconfig)
+	var given struct {
+		Namespace *string `json:"namespace"`
+	}
+	if !asked || yaml.Unmarshal(data, &given) != nil || given.Namespace != nil {
+		return
+	}
+	text, err := os.ReadFile(filepath.Join(folder, "namespace"))
+	if name := strings.TrimSpace(string(text)); err == nil && name != "" && len(name) <= maxNamespace {
+		c.Namespace = name
+	}
+}
+
+func (c *Config) validateKubeconfig(f *faults) {
+	path := c.Kubeconfig
+	if folder, asked := InCluster(path); asked {
+		path = folder
+	}
+	f.absolute("kubeconfig", path)
+}
