@@ -59,6 +59,10 @@ test-c: test-c-podinit test-c-spank ## Tests of relay, podinit and the plugin, u
 test-e2e: build ## End to end on a real Slurm and a real Kubernetes, which it starts and stops.
 	tests/e2e/run
 
+.PHONY: bench
+bench: build ## What the plugin adds to a job, and costs others: BENCH='-rows 1,2 -n 5'. On a quiet machine.
+	@tests/bench/run $(BENCH)
+
 .PHONY: fuzz
 fuzz: ## Fuzz every parser for FUZZTIME each (default 20s).
 	tests/fuzz $(or $(FUZZTIME),20s)

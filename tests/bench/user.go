@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/user"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/slurm-k8s/slurm-k8s/tests/testcluster"
+)
+
+// benchUser is whose jobs are measured.
+const benchUser = "alice"
+
+func chownToUser(path string) error {
+	uid, gid, err := ids()
+	if err != nil {
+		return err
+	}
+	return os.Chown(path, uid, gid)
+}
+
+func ids() (uid, gid int, err error) {
+	u, err := user.Lookup(benchUser)
+	if err != nil {
+		return 0, 0, err
+	}
+	uid, _ = strconv.Atoi(u.Uid)
+	gid, _ = strconv.Atoi(u.Gid)
+	return uid, gid, nil
+}
+
+// command of the user's, in the bench's folder; more are further variables.
+func (b *bench) command(more []string, name string, args ...string) (*exec.Cmd, error) {
+	uid, gid, err := ids()
+	if err != nil {
+		return nil, err
+	}
+	c := exec.Command(name, args...)
+	c.Dir = b.work
+	c.Env = append([]string{"PATH=" + os.Getenv("PATH"), "SLURM_CONF=" + os.Getenv("SLURM_CONF"), "HOME=" + b.work, "USER=" + benchUser}, more...)
+	c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}}
+	return c, nil
+}
+
+// as runs a command as the user and gives its output; an error has what it said.
+func (b *bench) as(name string, args ...string) (string, error) {
+	c, err := b.command(nil, name, args...)
+	if err != nil {
+		return "", err
+	}
+	var out, said bytes.Buffer
+	c.Stdout, c.Stderr = &out, &said
+	if err := c.Run(); err != nil {
+		return "", fmt.Errorf("%s %s: %w: %s", name, strings.Join(args, " "), err, strings.TrimSpace(said.String()))
+	}
+	return out.String(), nil
+}
+
+// sbatch submits and gives the job's id.
+func (b *bench) sbatch(args ...string) (string, error) {
+	out, err := b.as("sbatch", append([]string{"--parsable", "--mem=100M", "-o", "%j.out"}, args...)...)
+	id, _, _ := strings.Cut(strings.TrimSpace(out), ";")
+	return id, err
+}
+
+// ended waits for the job's end, a few milliseconds exactly, and wants it COMPLETED.
+func (b *bench) ended(id string) error {
+	state := ""
+	for deadline := time.Now().Add(3 * time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		records, err := testcluster.Records(id)
+		if err != nil {
+			return err
+		}
+		if state = records[0]["JobState"]; testcluster.Terminal[state] {
+			break
+		}
+	}
+	if state != "COMPLETED" {
+		text, _ := os.ReadFile(b.work + "/" + id + ".out")
+		return fmt.Errorf("job %s is %s, not COMPLETED: %s", id, state, text)
+	}
+	return nil
+}
+
+// inPod are the options that put a job into a Pod.
+func inPod(image string) []string { return []string{"--k8s-image=" + image, "--k8s-workdir=/tmp"} }
+
+// timed gives the seconds that do takes.
+func timed(do func() error) (float64, error) {
+	begun := time.Now()
+	err := do()
+	return time.Since(begun).Seconds(), err
+}
+
+// busy is the CPU time that the machine has worked, in seconds.
+func busy() float64 {
+	text, err := os.ReadFile("/proc/stat")
+	if err != nil {
+		return 0
+	}
+	fields := strings.Fields(strings.SplitN(string(text), "\n", 2)[0])[1:]
+	sum := 0.0
+	for i, field := range fields {
+		if i == 3 || i == 4 || i > 7 { // idle, iowait; guests are in user
+			continue
+		}
+		ticks, _ := strconv.ParseFloat(field, 64)
+		sum += ticks
+	}
+	return sum / 100 // USER_HZ
+}
