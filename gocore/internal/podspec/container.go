@@ -27,13 +27,13 @@ const (
 
 // container is the step's one container: podinit as process 1. It has no args and no
 // workingDir, which runc would make as root where the image lacks it.
-func container(in Input, image string, request Request) corev1.Container {
+func container(in Input, image string, request Request, shm *resource.Quantity) corev1.Container {
 	resources := request.list()
 	mounts := []corev1.VolumeMount{
 		{Name: volumePodinit, MountPath: wellknown.PodinitDirectory, ReadOnly: true},
 		{Name: volumeRun, MountPath: wellknown.RunDirectory},
 	}
-	if in.Site.Pod.ShmSize != "" {
+	if shm != nil {
 		mounts = append(mounts, corev1.VolumeMount{Name: volumeShm, MountPath: "/dev/shm"})
 	}
 	return corev1.Container{
@@ -81,15 +81,15 @@ func environment(request Request) []corev1.EnvVar {
 }
 
 // shmSize is the site's for /dev/shm; nil: the runtime's own.
-func shmSize(config *site.Config) (*resource.Quantity, error) {
-	if config.Pod.ShmSize == "" {
+func shmSize(config *site.Config, request Request) (*resource.Quantity, error) {
+	size, err := config.Pod.ShmBytes(request.Memory)
+	if err != nil {
+		return nil, fmt.Errorf("pod.shm_size: %w", err)
+	}
+	if size == 0 {
 		return nil, nil
 	}
-	size, err := resource.ParseQuantity(config.Pod.ShmSize)
-	if err != nil {
-		return nil, fmt.Errorf("pod.shm_size: %q is not a quantity", config.Pod.ShmSize)
-	}
-	return &size, nil
+	return resource.NewQuantity(size, resource.BinarySI), nil
 }
 
 func volumes(podinit string, shm *resource.Quantity) []corev1.Volume {

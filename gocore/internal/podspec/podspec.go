@@ -55,7 +55,7 @@ func Build(in Input) (*corev1.Pod, error) {
 	if err != nil {
 		return nil, err
 	}
-	shm, err := shmSize(in.Site)
+	shm, err := shmSize(in.Site, request)
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func Build(in Input) (*corev1.Pod, error) {
 		},
 		Spec: corev1.PodSpec{
 			RestartPolicy:                 corev1.RestartPolicyNever,
-			Containers:                    []corev1.Container{container(in, image, request)},
+			Containers:                    []corev1.Container{container(in, image, request, shm)},
 			Volumes:                       volumes(in.PodinitConfigMap, shm),
 			SecurityContext:               podSecurity(j),
 			AutomountServiceAccountToken:  new(false),

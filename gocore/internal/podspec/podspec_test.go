@@ -104,8 +104,9 @@ func TestGolden(t *testing.T) {
 			in.Job.Step, in.Job.Node, in.Job.NodeID, in.Job.Nodes, in.Job.Tasks = "3", "n2", 1, 2, 4
 			in.Job.CPUs, in.Job.Restarts, in.Job.GRES = 4, 1, []job.GRES{{Name: "gpu", Count: 2}}
 		},
-		"overlap": func(in *Input) { in.Job.Step, in.Job.Overlap = "0", true },
-		"shm":     func(in *Input) { in.Site.Pod.ShmSize = "8Gi" },
+		"overlap":  func(in *Input) { in.Job.Step, in.Job.Overlap = "0", true },
+		"shm":      func(in *Input) { in.Site.Pod.ShmSize = "8Gi" },
+		"shm-part": func(in *Input) { in.Site.Pod.ShmSize, in.Job.MemoryMiB = "50%", 4096 },
 	} {
 		t.Run(name, func(t *testing.T) {
 			pod, err := Build(input(change))
@@ -200,7 +201,7 @@ func TestBuildRefuses(t *testing.T) {
 		"root":         {func(in *Input) { in.Job.UID = 0 }, "root's jobs"},
 		"root's group": {func(in *Input) { in.Job.GID = 0 }, "root's jobs"},
 		"no image":     {func(in *Input) { in.Job.Options.Image = "" }, "no image"},
-		"bad shm":      {func(in *Input) { in.Site.Pod.ShmSize = "much" }, `pod.shm_size: "much" is not a quantity`},
+		"bad shm":      {func(in *Input) { in.Site.Pod.ShmSize = "much" }, `pod.shm_size: "much" is neither`},
 		"no session":   {func(in *Input) { in.Session = 0 }, "not complete"},
 		"no podinit":   {func(in *Input) { in.PodinitConfigMap = "" }, "not complete"},
 		"no cpus":      {func(in *Input) { in.Job.CPUs = 0 }, "0 cpus"},

@@ -68,7 +68,7 @@ type Pod struct {
 	PullPolicy string `json:"pull_policy"`
 	// TerminationGrace: between TERM and KILL when Kubernetes itself ends the Pod.
 	TerminationGrace Duration `json:"termination_grace"`
-	// ShmSize of /dev/shm, a Kubernetes quantity. Empty: what the container runtime gives.
+	// ShmSize of /dev/shm: a Kubernetes quantity, or "50%" of the job's memory. Empty: what the container runtime gives.
 	ShmSize string `json:"shm_size,omitempty"`
 }
 

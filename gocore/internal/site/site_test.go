@@ -162,9 +162,9 @@ func TestParseFaults(t *testing.T) {
 		"dashes":            {"submission: {required_directives: [--time]}", "write it without dashes"},
 		"registry":          {"submission: {insecure_registries: ['http://x']}", "is not HOST or HOST:PORT"},
 		"pull policy":       {"pod: {pull_policy: always}", `pod.pull_policy: "always", must be one of IfNotPresent, Always, Never`},
-		"shm size":          {"pod: {shm_size: 8 GB}", `pod.shm_size: "8 GB" is not a Kubernetes quantity of at least 1Mi, such as "8Gi"`},
-		"shm without unit":  {"pod: {shm_size: '8'}", `pod.shm_size: "8" is not a Kubernetes quantity of at least 1Mi`},
-		"shm below 0":       {"pod: {shm_size: -1Gi}", `pod.shm_size: "-1Gi" is not`},
+		"shm size":          {"pod: {shm_size: 8 GB}", `pod.shm_size: "8 GB" is neither a Kubernetes quantity of at least 1Mi, such as "8Gi"`},
+		"shm without unit":  {"pod: {shm_size: '8'}", `pod.shm_size: "8" is neither a Kubernetes quantity of at least 1Mi`},
+		"shm below 0":       {"pod: {shm_size: -1Gi}", `pod.shm_size: "-1Gi" is neither`},
 		"rendezvous":        {"rendezvous: torch", `rendezvous: "torch", must be one of none, pytorch`},
 		"reader is node's":  {"reader_kubeconfig: /etc/slurm/k8s/node.kubeconfig", "which users must not read"},
 	} {

@@ -24,7 +24,6 @@ const (
 	maxMargin      = 87600 * time.Hour // ten years; activeDeadlineSeconds is an int32
 	minRate        = 1024              // bytes per second
 	maxOrphan      = 30 * 24 * time.Hour
-	minShm         = "1Mi" // less is "8" where "8Gi" was meant
 	maxClusterName = 200
 )
 
@@ -104,10 +103,8 @@ func (c *Config) validatePod(f *faults) {
 	}
 	f.oneOf("pod.pull_policy", c.Pod.PullPolicy, PullIfNotPresent, PullAlways, PullNever)
 	f.between("pod.termination_grace", c.Pod.TerminationGrace, time.Second, time.Hour)
-	if c.Pod.ShmSize != "" {
-		if q, err := resource.ParseQuantity(c.Pod.ShmSize); err != nil || q.Cmp(resource.MustParse(minShm)) < 0 {
-			f.add("pod.shm_size", "%q is not a Kubernetes quantity of at least %s, such as \"8Gi\"", c.Pod.ShmSize, minShm)
-		}
+	if _, err := c.Pod.ShmBytes(0); err != nil {
+		f.add("pod.shm_size", "%s", err)
 	}
 }
 
