@@ -48,7 +48,8 @@ static int fixed_size(unsigned char tag)
 static int is_text(unsigned char tag)
 {
 	return tag == K8S_RECORD_ARGV || tag == K8S_RECORD_ENV || tag == K8S_RECORD_DIRECTORY ||
-	       tag == K8S_RECORD_HOME || tag == K8S_RECORD_VERSION;
+	       tag == K8S_RECORD_HOME || tag == K8S_RECORD_VERSION || tag == K8S_RECORD_COMMAND ||
+	       tag == K8S_RECORD_PATH;
 }
 
 static int value_fault(const struct k8s_entry *entry)

@@ -35,6 +35,11 @@
 #define K8S_FRAME_HEADER 32
 #define K8S_FRAME_PAYLOAD 65536
 #define K8S_TASK_ALL 0xffffffffu
+/* A pseudo task of a container: Slurm's commands that its tasks call, see commands.h. Its stdout
+ * leads to the Slurm node, its stdin back; it has no stderr and no EXIT, and EOF of its stdin says
+ * that there is nobody on the Slurm node any more. The relay of its socket sends a HELLO
+ * without records; the core's START to it carries C, P and E. */
+#define K8S_TASK_COMMANDS 0xfffffffeu
 
 /* The most that a sender may have unacknowledged on one output stream; the ring
  * of podinit is never larger. Input: what a relay may send ahead. */
@@ -51,7 +56,7 @@ enum k8s_frame_type {
 	 * podinit -> core: its state (X V) and, per task, the input it has (I).
 	 * core -> podinit: nothing but the session it expects. */
 	K8S_FRAME_HELLO = 1,
-	/* core -> podinit: records (N A E D R H U L S T B) of what to run, sent once the
+	/* core -> podinit: records (N A E D R H U L S T B C) of what to run, sent once the
 	 * Pod may start. podinit answers START with no payload when its tasks
 	 * are forked. A START to a podinit that has started is ignored. */
 	K8S_FRAME_START = 2,
@@ -115,6 +120,9 @@ enum k8s_record {
 	K8S_RECORD_STATE = 'X',     /* u32: enum k8s_state */
 	K8S_RECORD_VERSION = 'V',   /* text: podinit's version */
 	K8S_RECORD_INPUT = 'I',     /* u64: bytes of the task's input that podinit has */
+	K8S_RECORD_COMMAND = 'C',   /* text: a command of Slurm's that is offered; to the relay of commands with
+				     * " queries" behind it where it may change nothing */
+	K8S_RECORD_PATH = 'P',      /* text: a directory of the Slurm node with Slurm's commands, in order */
 };
 
 /* CPUS: a bitmap of 1 to K8S_CPUS_BYTES bytes of the task's cpus, and one as long of those it

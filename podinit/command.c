@@ -13,9 +13,6 @@
 #define EXIT_NOT_EXECUTABLE 126
 #define EXIT_NOT_FOUND 127
 
-/* Where the image names none. */
-#define USUAL_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-
 /* Reads the interpreter of the `#!` line of `path`; false: there is none. */
 static bool interpreter_of(const char *path, char *interpreter, size_t capacity)
 {
@@ -121,7 +118,7 @@ static _Noreturn void run_in_path(char *const *arguments, char *const *variables
 	bool denied = false;
 
 	if (!path || !*path)
-		path = USUAL_PATH;
+		path = COMMAND_USUAL_PATH;
 	for (;;) {
 		size_t length = strcspn(path, ":");
 		int cause = try_directory(path, length, arguments, variables, tried, sizeof(tried));

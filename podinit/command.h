@@ -5,6 +5,9 @@
 
 #include <stdbool.h>
 
+/* PATH where the image names none. */
+#define COMMAND_USUAL_PATH "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
 /* Executes arguments[0]: as it is if it has a slash, else looked up in the PATH of
  * `variables`. `script`: it is the job's script. When that fails: one line on stderr
  * that names command and cause, then exit 127 (it, or its interpreter, is not there)

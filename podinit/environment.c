@@ -8,6 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "command.h"
+#include "commands.h"
+
 /* Finds `name`, of `length` bytes; returns its place, or that of the ending NULL. */
 static char **find(char **variables, const char *name, size_t length)
 {
@@ -50,11 +53,23 @@ static void put_home(char **variables, const struct k8s_entry *home)
 		put_value(variables, "HOME", (const char *)home->value);
 }
 
+static void put_commands(char **variables)
+{
+	const char *bin = commands_bin(), *path = environment_get(variables, "PATH");
+	size_t length = bin ? strlen(bin) : 0;
+	char *longer;
+
+	if (!bin || (path && !strncmp(path, bin, length) && (path[length] == ':' || !path[length])))
+		return;
+	if (asprintf(&longer, "%s:%s", bin, path && *path ? path : COMMAND_USUAL_PATH) >= 0)
+		put_value(variables, "PATH", longer);
+}
+
 char **environment_of(const struct plan *plan, uint32_t number, const char *directory)
 {
 	size_t image = count_of(environ);
-	/* Two more for PWD and HOME, one for the end. */
-	char **variables = calloc(image + plan->count + 3, sizeof(*variables));
+	/* Three more for PWD, HOME and PATH, one for the end. */
+	char **variables = calloc(image + plan->count + 4, sizeof(*variables));
 	const struct k8s_entry *entry;
 	size_t at = 0;
 
@@ -66,6 +81,7 @@ char **environment_of(const struct plan *plan, uint32_t number, const char *dire
 	if (directory)
 		put_value(variables, "PWD", directory);
 	put_home(variables, plan_last(plan, number, K8S_RECORD_HOME));
+	put_commands(variables);
 	return variables;
 }
 

@@ -5,6 +5,7 @@
 
 #include "../common/bytes.h"
 #include "../common/records.h"
+#include "commands.h"
 #include "state.h"
 
 static int append_input(struct k8s_buffer *records, const struct task *task)
@@ -28,6 +29,8 @@ int hello_make(struct hello *hello)
 				    strlen(PODINIT_VERSION));
 	for (uint32_t i = 0; i < state.count; i++)
 		failed |= append_input(&hello->records, &state.tasks[i]);
+	if (commands_task())
+		failed |= append_input(&hello->records, commands_task());
 	hello->due = true;
 	return failed;
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/* podinit: process 1 of the container, and the pump, see include/frames.h. */
+/* podinit: process 1 of the container, and the pump, see include/frames.h; under the name of one of
+ * Slurm's commands that command, see include/commands.h. */
 #include "../common/standard.h"
+#include "client.h"
 #include "init.h"
 #include "options.h"
 #include "pump.h"
@@ -9,9 +11,12 @@
 
 int main(int argc, char **argv)
 {
+	const char *command = client_name(argv[0]);
 	struct options options;
 
 	k8s_standard_files();
+	if (command)
+		return client_run(command, argc, argv);
 	if (options_read(&options, argc, argv))
 		return EXIT_USAGE;
 	return options.pump ? pump_run(&options) : init_run(&options);

@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "../common/bytes.h"
+#include "commands.h"
 #include "link.h"
 #include "log.h"
 #include "processes.h"
@@ -17,10 +18,26 @@ static struct task *task_of(const struct k8s_frame *frame)
 	return frame->task < state.count ? &state.tasks[frame->task] : NULL;
 }
 
+static bool is_for_commands(const struct k8s_frame *frame)
+{
+	return frame->task == K8S_TASK_COMMANDS && commands_task();
+}
+
+static int take_commands(const struct k8s_frame *frame)
+{
+	if (frame->stream != K8S_STDIN)
+		return -1;
+	if (frame->type == K8S_FRAME_EOF)
+		return commands_end(frame->offset);
+	return commands_take(frame->offset, frame->payload, frame->length);
+}
+
 static int take_input(const struct k8s_frame *frame)
 {
 	struct task *task = task_of(frame);
 
+	if (is_for_commands(frame))
+		return take_commands(frame);
 	if (!task || frame->stream != K8S_STDIN)
 		return -1;
 	if (frame->type == K8S_FRAME_EOF)
@@ -31,7 +48,13 @@ static int take_input(const struct k8s_frame *frame)
 static int take_acknowledgement(const struct k8s_frame *frame)
 {
 	struct task *task = task_of(frame);
+	int rc;
 
+	if (is_for_commands(frame) && frame->stream == K8S_STDOUT) {
+		rc = output_acknowledge(&commands_task()->outputs[0], frame->offset);
+		commands_resume();
+		return rc;
+	}
 	if (!task || (frame->stream != K8S_STDOUT && frame->stream != K8S_STDERR))
 		return -1;
 	return output_acknowledge(&task->outputs[frame->stream - K8S_STDOUT], frame->offset);

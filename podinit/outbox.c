@@ -4,6 +4,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "commands.h"
 #include "state.h"
 
 static struct task *first, **last = &first;
@@ -44,6 +45,8 @@ void outbox_rewind(void)
 {
 	for (uint32_t i = 0; i < state.count; i++)
 		rewind_task(&state.tasks[i]);
+	if (commands_task())
+		rewind_task(commands_task());
 }
 
 static void add_piece(struct outgoing *outgoing, const void *bytes, size_t length)
@@ -133,6 +136,8 @@ static int next_of_task(struct outgoing *outgoing, struct task *task)
 {
 	int turn = task->turn ^= 1;
 
+	if (task->channel)
+		return next_acknowledgement(outgoing, task) || next_data(outgoing, task, 0);
 	return next_acknowledgement(outgoing, task) || next_data(outgoing, task, turn) ||
 	       next_data(outgoing, task, turn ^ 1) || next_end(outgoing, task, 0) || next_end(outgoing, task, 1) ||
 	       next_exit(outgoing, task);

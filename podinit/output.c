@@ -10,7 +10,7 @@
 #include "clock.h"
 #include "outbox.h"
 
-static size_t room(const struct output *output)
+size_t output_room(const struct output *output)
 {
 	return output->size - (size_t)(output->head - output->acknowledged);
 }
@@ -18,7 +18,7 @@ static size_t room(const struct output *output)
 /* Reading only when an eighth is free spares wakings for a few bytes each. */
 static void want(struct output *output)
 {
-	watch_want(&output->watch, room(output) >= output->size / 8 ? EPOLLIN : 0);
+	watch_want(&output->watch, output_room(output) >= output->size / 8 ? EPOLLIN : 0);
 }
 
 /* `count` bytes of the ring from `offset` on, which may go round its end. */
@@ -48,7 +48,7 @@ static void read_task(void *context, uint32_t events)
 	ssize_t count;
 
 	(void)events;
-	count = readv(output->watch.fd, pieces, pieces_of(output, output->head, room(output), pieces));
+	count = readv(output->watch.fd, pieces, pieces_of(output, output->head, output_room(output), pieces));
 	if (count < 0 && (errno == EAGAIN || errno == EINTR))
 		return;
 	if (count <= 0) {
@@ -76,18 +76,25 @@ int output_open(struct output *output, struct task *task, int fd, size_t size)
 	return 0;
 }
 
+void output_append(struct output *output, const void *bytes, size_t count)
+{
+	struct iovec pieces[2];
+
+	if (!count)
+		return;
+	pieces_of(output, output->head, count, pieces);
+	memcpy(pieces[0].iov_base, bytes, pieces[0].iov_len);
+	memcpy(pieces[1].iov_base, (const char *)bytes + pieces[0].iov_len, pieces[1].iov_len);
+	output->head += count;
+	outbox_add(output->task);
+}
+
 void output_say(struct output *output, const char *line)
 {
 	size_t length = strlen(line);
-	struct iovec pieces[2];
 
-	if (!output->ring || length > room(output))
-		return;
-	pieces_of(output, output->head, length, pieces);
-	memcpy(pieces[0].iov_base, line, pieces[0].iov_len);
-	memcpy(pieces[1].iov_base, line + pieces[0].iov_len, pieces[1].iov_len);
-	output->head += length;
-	outbox_add(output->task);
+	if (output->ring && length <= output_room(output))
+		output_append(output, line, length);
 }
 
 bool output_ended(const struct output *output)

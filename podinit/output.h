@@ -30,7 +30,13 @@ struct output {
  * then the fd is closed. */
 int output_open(struct output *output, struct task *task, int fd, size_t size);
 
-/* Appends a line of podinit's own, as far as there is room. */
+/* How many bytes it can take. */
+size_t output_room(const struct output *output);
+
+/* Appends bytes of podinit's own, for which there is room. */
+void output_append(struct output *output, const void *bytes, size_t count);
+
+/* Appends a line of podinit's own, if there is room. */
 void output_say(struct output *output, const char *line);
 
 /* Nothing more will be read. */

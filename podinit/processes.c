@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,11 +17,13 @@
 #define PASSES 16
 
 static struct stat podinit;
+static char own_name[17];
 
 struct process {
 	pid_t pid, parent;
 	char state; /* as in /proc: 'Z' is dead */
 	bool ours;  /* to be signalled */
+	bool named; /* as podinit itself is: not one of Slurm's commands, which are links to it */
 };
 
 struct list {
@@ -32,13 +35,14 @@ void processes_setup(void)
 {
 	if (stat("/proc/self/exe", &podinit))
 		memset(&podinit, 0, sizeof(podinit));
+	prctl(PR_GET_NAME, own_name);
 }
 
 /* Reads parent and state. The name between the brackets may hold anything. */
 static bool read_process(pid_t pid, struct process *process)
 {
 	char path[64], text[512];
-	const char *behind;
+	const char *behind, *name;
 	ssize_t count;
 	int fd;
 
@@ -53,17 +57,19 @@ static bool read_process(pid_t pid, struct process *process)
 	if (!behind || strlen(behind) < 5)
 		return false;
 	*process = (struct process){ .pid = pid, .state = behind[2], .parent = atoi(behind + 4) };
+	name = strchr(text, '(') + 1;
+	process->named = (size_t)(behind - name) == strlen(own_name) && !strncmp(name, own_name, strlen(own_name));
 	return true;
 }
 
-/* A pump runs our own file and was started from outside; a task on its way to exec
+/* A pump runs our own file under our name and was started from outside; a task on its way to exec
  * also runs it, as our child. */
 static bool is_pump(const struct process *process)
 {
 	struct stat file;
 	char path[64];
 
-	if (process->parent == getpid())
+	if (process->parent == getpid() || !process->named)
 		return false;
 	snprintf(path, sizeof(path), "/proc/%d/exe", (int)process->pid);
 	return !stat(path, &file) && file.st_dev == podinit.st_dev && file.st_ino == podinit.st_ino;

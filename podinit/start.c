@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "accounting.h"
+#include "commands.h"
 #include "ends.h"
 #include "link.h"
 #include "log.h"
@@ -38,6 +39,7 @@ static void run_tasks(const struct plan *plan)
 	snprintf(script, sizeof(script), "%s/slurm_script", state.options.run);
 	if (plan->script && plan_write_script(plan, script))
 		script_errno = errno;
+	commands_offer(plan);
 	accounting_begin(state.options.cgroup, plan->tasks == 1);
 	state.phase = K8S_STATE_STARTED;
 	for (uint32_t i = 0; i < state.count; i++)

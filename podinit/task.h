@@ -21,6 +21,7 @@ struct task {
 	struct rusage usage; /* of the main process and what it reaped */
 	uint32_t oom_kills;  /* in the container, from START to this task's end */
 	uint64_t peak;	     /* bytes of memory, once ended */
+	bool channel;	     /* the pseudo task of commands.h: one output stream that never ends */
 	bool exit_sent;	     /* EXIT went out on this connection */
 	int terminal;	     /* a second fd of the pty's master, for its size; -1: no terminal */
 	struct input input;

@@ -2,12 +2,9 @@
 #include "ending.h"
 
 #include <signal.h>
-#include <stddef.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
+#include "../common/die.h"
 #include "relay.h"
 #include "sink.h"
 #include "terminal.h"
@@ -18,38 +15,16 @@ static void put_back(void)
 	terminal_restore();
 }
 
-static _Noreturn void die_of(int number)
-{
-	struct rlimit none = { 0, 0 };
-	sigset_t one;
-
-	setrlimit(RLIMIT_CORE, &none);
-	/* A core file to a pipe heeds no limit. */
-	prctl(PR_SET_DUMPABLE, 0);
-	if (number == SIGTSTP || number == SIGTTIN || number == SIGTTOU || number == SIGSTOP)
-		_exit(128 + number);
-	signal(number, SIG_DFL);
-	kill(getpid(), number);
-	/* This one alone: others may be waiting, and would change what is seen. */
-	sigemptyset(&one);
-	sigaddset(&one, number);
-	sigprocmask(SIG_UNBLOCK, &one, NULL);
-	/* Its default is to be ignored. */
-	_exit(128 + number);
-}
-
 void end_as(int status)
 {
 	put_back();
-	if (WIFSIGNALED(status))
-		die_of(WTERMSIG(status));
-	_exit(WEXITSTATUS(status));
+	k8s_die_as(status);
 }
 
 void end_alone(void)
 {
 	put_back();
 	if (relay.told_term)
-		die_of(SIGTERM);
+		k8s_die_of(SIGTERM);
 	_exit(1);
 }

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "line.h"
+#include "spawn.h"
 
 static int read_socket(const char *text)
 {
@@ -53,6 +54,7 @@ int launch_read(struct launch *launch, int argc, char **argv)
 	unsetenv("SLURM_K8S_RELAY_FD");
 	unsetenv("SLURM_K8S_ARGV0");
 	unsetenv("SLURM_K8S_BATCH");
+	spawn_open();
 	fcntl(launch->socket, F_SETFD, FD_CLOEXEC);
 	return 0;
 }

@@ -8,6 +8,7 @@
 
 #include "../common/standard.h"
 #include "../include/frames.h"
+#include "commands.h"
 #include "downlink.h"
 #include "ending.h"
 #include "hello.h"
@@ -17,12 +18,13 @@
 #include "signals.h"
 #include "sink.h"
 #include "source.h"
+#include "spawn.h"
 #include "terminal.h"
 #include "uplink.h"
 
 struct relay relay = { .socket = -1 };
 
-enum { CORE, SIGNALS, INPUT, OUT, ERR, FILES };
+enum { CORE, SIGNALS, INPUT, OUT, ERR, COMMANDS, FILES };
 
 static short when(bool wanted, short events)
 {
@@ -46,6 +48,7 @@ static void wait_for_events(struct pollfd files[FILES], int signals)
 	watch(&files[INPUT], STDIN_FILENO, when(source_wanted() && !uplink_waits() && relay.socket >= 0, POLLIN));
 	watch(&files[OUT], STDOUT_FILENO, when(sink_waits(&sinks[K8S_STDOUT]), POLLOUT));
 	watch(&files[ERR], STDERR_FILENO, when(err, POLLOUT));
+	watch(&files[COMMANDS], spawn_socket(), POLLIN);
 	if (poll(files, FILES, -1) < 0)
 		for (int i = 0; i < FILES; i++)
 			files[i].revents = 0;
@@ -88,6 +91,8 @@ static void run(int signals)
 		wait_for_events(files, signals);
 		signals_read(signals);
 		write_sinks(files);
+		if (files[COMMANDS].revents)
+			spawn_serve();
 		if (relay.socket >= 0)
 			talk(files);
 		else if (relay.told_term && !relay.exited)
@@ -101,6 +106,8 @@ int main(int argc, char **argv)
 	int signals;
 
 	k8s_standard_files();
+	if (commands_called(argc, argv))
+		return commands_run();
 	if (launch_read(&launch, argc, argv))
 		return 1;
 	signals = signals_open();
@@ -118,6 +125,7 @@ int main(int argc, char **argv)
 	sinks_open();
 	downlink_open();
 	run(signals);
+	spawn_end();
 	if (relay.exited)
 		end_as(relay.status);
 	terminal_restore();

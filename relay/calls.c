@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "calls.h"
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "call.h"
+#include "call_io.h"
+#include "commands.h"
+
+/* What commands get to end when the Pod is gone: their steps are ended by Slurm anyway. */
+#define END_MS 2000
+
+static struct call calls[K8S_CALLS];
+
+static int64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static void take_opening(struct call *call, const struct k8s_message *message)
+{
+	if (call->running)
+		return;
+	if (message->kind == K8S_CALL_RUN)
+		call_start(call);
+	else if (k8s_buffer_append(&call->records, message->payload, message->length))
+		call_refuse(call, "arguments, environment and script are together more than 8 MiB");
+}
+
+void calls_take(const struct k8s_message *message)
+{
+	struct call *call = message->call ? &calls[message->call - 1] : NULL;
+
+	if (!call || message->kind > K8S_CALL_CREDIT_BACK)
+		return;
+	if (message->kind == K8S_CALL_BEGIN) {
+		if (!call->used)
+			call_begin(call, message->call);
+		return;
+	}
+	if (!call->used)
+		return;
+	if (message->kind == K8S_CALL_OPEN || message->kind == K8S_CALL_RUN)
+		take_opening(call, message);
+	else if (message->kind == K8S_CALL_GONE)
+		call_terminate(call, now_ms());
+	else if (call->running)
+		call_take(call, message);
+}
+
+static void watch(struct pollfd files[], size_t *count, int fd, short events)
+{
+	files[*count] = (struct pollfd){ .fd = fd, .events = events };
+	++*count;
+}
+
+/* Always four a call, so that calls_move finds them again; those that are not waited for have fd -1. */
+size_t calls_watch(struct pollfd files[CALLS_FILES])
+{
+	size_t count = 0;
+
+	for (int i = 0; i < K8S_CALLS; i++) {
+		struct call *call = &calls[i];
+		bool reading = call->used && call->running && call_may_read(call);
+
+		watch(files, &count, call->used && call_waits(call) ? call->input : -1, POLLOUT);
+		watch(files, &count, reading ? call->outputs[0].fd : -1, POLLIN);
+		watch(files, &count, reading ? call->outputs[1].fd : -1, POLLIN);
+		watch(files, &count, reading ? call->terminal : -1, POLLIN);
+	}
+	return count;
+}
+
+void calls_move(const struct pollfd *files, size_t count)
+{
+	for (size_t i = 0; i < K8S_CALLS && 4 * i + 3 < count; i++) {
+		struct call *call = &calls[i];
+
+		if (!call->used || !call->running)
+			continue;
+		if (files[4 * i].revents)
+			call_write(call);
+		if (files[4 * i + 1].revents)
+			call_read(call, &call->outputs[0].fd, call->outputs[0].kind);
+		if (files[4 * i + 2].revents)
+			call_read(call, &call->outputs[1].fd, call->outputs[1].kind);
+		if (files[4 * i + 3].revents)
+			call_read(call, &call->terminal, K8S_CALL_TERMINAL);
+		if (call->reaped)
+			call_drain(call);
+		call_settle(call);
+	}
+}
+
+void calls_reap(void)
+{
+	int status;
+	pid_t pid;
+
+	while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
+		for (int i = 0; i < K8S_CALLS; i++)
+			if (calls[i].used && calls[i].pid == pid)
+				call_reaped(&calls[i], status);
+}
+
+int calls_insist(void)
+{
+	int64_t now = now_ms(), next = -1;
+
+	for (int i = 0; i < K8S_CALLS; i++) {
+		struct call *call = &calls[i];
+
+		if (!call->used || !call->kill_at || !call->pid)
+			continue;
+		if (now >= call->kill_at)
+			call_signal(call, SIGKILL);
+		else if (next < 0 || call->kill_at - now < next)
+			next = call->kill_at - now;
+	}
+	return (int)next;
+}
+
+static bool any_runs(void)
+{
+	for (int i = 0; i < K8S_CALLS; i++)
+		if (calls[i].used && calls[i].pid)
+			return true;
+	return false;
+}
+
+void calls_end(void)
+{
+	const struct timespec moment = { .tv_nsec = 20 * 1000 * 1000 };
+	int64_t end = now_ms() + END_MS;
+
+	for (int i = 0; i < K8S_CALLS; i++)
+		if (calls[i].used)
+			call_terminate(&calls[i], now_ms());
+	for (calls_reap(); any_runs() && now_ms() < end; calls_reap())
+		nanosleep(&moment, NULL);
+	for (int i = 0; i < K8S_CALLS; i++)
+		if (calls[i].used && calls[i].pid) {
+			call_signal(&calls[i], SIGKILL);
+			waitpid(calls[i].pid, NULL, 0);
+			call_reaped(&calls[i], 0);
+		}
+	for (int i = 0; i < K8S_CALLS; i++)
+		if (calls[i].used)
+			call_close(&calls[i]);
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rules.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "../common/records.h"
+
+#define MOST 64
+#define QUERIES " queries"
+
+static char *offered[MOST], *directories[MOST], *variables[MOST];
+
+static int keep(char *list[MOST], const struct k8s_entry *entry)
+{
+	size_t count = 0;
+
+	while (count < MOST && list[count])
+		count++;
+	if (count >= MOST - 1)
+		return -1;
+	list[count] = strndup((const char *)entry->value, entry->length);
+	return list[count] ? 0 : -1;
+}
+
+int rules_take(const unsigned char *records, size_t size)
+{
+	struct k8s_entry entry;
+	size_t at = 0;
+	int rc;
+
+	while ((rc = k8s_records_next(records, size, &at, &entry)) > 0) {
+		if (entry.tag == K8S_RECORD_COMMAND && keep(offered, &entry))
+			return -1;
+		if (entry.tag == K8S_RECORD_PATH && keep(directories, &entry))
+			return -1;
+		if (entry.tag == K8S_RECORD_ENV && keep(variables, &entry))
+			return -1;
+	}
+	return rc;
+}
+
+const char *rules_variable(size_t number)
+{
+	return number < MOST ? variables[number] : NULL;
+}
+
+/* Returns the rule of a command: its name and what is behind it; NULL: it is not offered. */
+static const char *rule_of(const char *name)
+{
+	size_t length = strlen(name);
+
+	for (size_t i = 0; offered[i]; i++)
+		if (!strncmp(offered[i], name, length) && (!offered[i][length] || !strcmp(offered[i] + length, QUERIES)))
+			return offered[i] + length;
+	return NULL;
+}
+
+static bool takes_value(const char *word)
+{
+	static const char *const with_value[] = { "-M", "-u", "--cluster", "--clusters", "--uid", "-w", NULL };
+
+	for (int i = 0; with_value[i]; i++)
+		if (!strcmp(word, with_value[i]))
+			return true;
+	return false;
+}
+
+/* scontrol: what only shows. Without a word it reads words from stdin. */
+static bool only_asks(char *const *words)
+{
+	static const char *const verbs[] = { "sh", "sho", "show", "ping", "version", NULL };
+
+	for (words++; *words; words++) {
+		if ((*words)[0] != '-') {
+			for (int i = 0; verbs[i]; i++)
+				if (!strcmp(*words, verbs[i]))
+					return true;
+			return false;
+		}
+		if (takes_value(*words) && words[1])
+			words++;
+	}
+	return false;
+}
+
+static bool has_word(char *const *words, const char *word)
+{
+	for (words++; *words; words++)
+		if (!strcmp(*words, word))
+			return true;
+	return false;
+}
+
+const char *rules_refuse(char *const *words)
+{
+	const char *rule = rule_of(words[0]);
+
+	if (!rule)
+		return "this site does not offer it in Pods (commands.allow in k8s.yaml)";
+	if (*rule && !only_asks(words))
+		return "this site offers queries alone in Pods (commands.allow in k8s.yaml): show, ping and version";
+	if (!strcmp(words[0], "salloc") && !has_word(words, "--no-shell") && !has_word(words, "--help") &&
+	    !has_word(words, "--usage") && !has_word(words, "--version") && !has_word(words, "-V"))
+		return "its shell or command would run on the Slurm node and not in the Pod: give --no-shell, then srun --jobid";
+	return NULL;
+}
+
+int rules_find(const char *name, char *path, size_t capacity)
+{
+	for (size_t i = 0; directories[i]; i++) {
+		int length = snprintf(path, capacity, "%s/%s", directories[i], name);
+
+		if (length > 0 && (size_t)length < capacity && !access(path, X_OK))
+			return 0;
+	}
+	return -1;
+}
