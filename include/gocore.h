@@ -64,7 +64,8 @@ struct k8s_host {
  *   comma between), user, home, cluster (Slurm's ClusterName), node
  *   (NodeName), cpus and memory_mb (of this step on this node), nnodes (of the
  *   step), node_id (this node's number in the step), tasks (local), batch_argv0
- *   (path of the batch script on this node).
+ *   (path of the batch script on this node), commands (1: the last socket is that
+ *   of Slurm's commands in the Pod, whose other end the first task's relay has).
  * reap: job_id, uid, cluster, node, batch (1: the batch script's Pod may be there),
  *   step (STEP.NODE_ID of each other Pod that may be there; repeated). */
 struct k8s_request {
@@ -81,7 +82,7 @@ int k8s_core_abi(void);
  * 1: refused, `text` has every fault, a line each. */
 int k8s_core_validate(const struct k8s_host *host, const struct k8s_request *request, char *text, size_t capacity);
 
-/* Takes over `count` relay sockets (local task 0 first; the core closes them) and
+/* Takes over `count` relay sockets (local task 0 first, see also commands; the core closes them) and
  * runs the step. Returns at once: a handle > 0, also where the core has a fault to
  * tell, which it tells to the relays; 0 when it could not even do that: then the
  * sockets are still the host's. Root. */

@@ -31,6 +31,10 @@ static void close_side(struct step *step, int side)
 			close(step->pairs[i][side]);
 		step->pairs[i][side] = -1;
 	}
+	if (step->is_ours && step->commands[side] >= 0) {
+		close(step->commands[side]);
+		step->commands[side] = -1;
+	}
 }
 
 /* The children are forked and have no other ear: task.c reads this before it becomes the relay. */
@@ -138,7 +142,9 @@ static int call_core(spank_t spank, const struct config *config, struct step *st
 
 	if (!core)
 		return 0;
-	relays = calloc(step->tasks, sizeof(*relays));
+	relays = calloc(step->tasks + 1, sizeof(*relays));
+	if (step->commands[0] >= 0)
+		fields_add(&fields, "commands", "1");
 	request_common(&fields, config);
 	add_user(&fields, spank);
 	add_groups(&fields, spank);
@@ -148,8 +154,9 @@ static int call_core(spank_t spank, const struct config *config, struct step *st
 	if (relays && !fields.failed) {
 		for (uint32_t i = 0; i < step->tasks; i++)
 			relays[i] = step->pairs[i][0];
+		relays[step->tasks] = step->commands[0];
 		request = request_of(&fields);
-		handle = core->start(host_table(), &request, relays, step->tasks, text, capacity);
+		handle = core->start(host_table(), &request, relays, step->tasks + (step->commands[0] >= 0), text, capacity);
 	} else {
 		strncpy(text, "cannot gather what Slurm knows of the job", capacity - 1);
 	}
@@ -188,6 +195,7 @@ void step_start(spank_t spank, const struct config *config)
 	/* The core's from here on. */
 	for (uint32_t i = 0; i < step->tasks; i++)
 		step->pairs[i][0] = -1;
+	step->commands[0] = -1;
 }
 
 struct ending {

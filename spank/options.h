@@ -15,6 +15,7 @@ enum option { OPTION_IMAGE, OPTION_WORKDIR, OPTION_SCOPE, OPTION_RENDEZVOUS, OPT
 /* Who named a value. A later one of the same rank replaces an earlier one. */
 enum option_source {
 	SOURCE_NONE,
+	SOURCE_INSIDE,	    /* the tool was called in a Pod: that Pod's image */
 	SOURCE_COMMENT,	    /* a legacy comment in the job file */
 	SOURCE_SCRIPT,	    /* #SBATCH, or Slurm's own environment of an outer job */
 	SOURCE_ENVIRONMENT, /* SLURM_K8S_... */
@@ -33,6 +34,9 @@ void options_take(enum option option, const char *value, enum option_source sour
  * under which options_export hands on what the tool decided: they travel with --export=NONE
  * too, and overrule what Slurm carried there, which may be an outer job's. */
 void options_take_environment(char *const *environment, bool carried);
+
+/* Takes the image of the Pod in which the tool was called (SLURM_K8S_INSIDE_IMAGE), if it was. */
+void options_take_inside(void);
 
 /* The value of `option`, or NULL. */
 const char *options_value(enum option option);

@@ -91,6 +91,9 @@ static void make_pairs(spank_t spank)
 		return;
 	}
 	memset(step.pairs, -1, step.tasks * sizeof(*step.pairs));
+	/* Without them there are no commands in the Pod, and all else goes on. */
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, step.commands))
+		step.commands[0] = step.commands[1] = -1;
 	for (uint32_t i = 0; i < step.tasks && !step.fault; i++)
 		if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, step.pairs[i]))
 			say_append(&step.fault, "cannot make a socket: %s", strerror(errno));
@@ -143,6 +146,7 @@ void step_prepare(spank_t spank, const struct config *config)
 		say_append(&step.fault, "--k8s-scope: Slurm refuses to set the environment of the script");
 	}
 	step.is_ours = true;
+	step.commands[0] = step.commands[1] = -1;
 	hear_srun(spank);
 	find_faults(spank, config);
 	options_hide(spank);
@@ -155,6 +159,9 @@ void step_forget(void)
 		for (int side = 0; side < 2; side++)
 			if (step.pairs[i][side] >= 0)
 				close(step.pairs[i][side]);
+	for (int side = 0; side < 2 && step.is_ours; side++)
+		if (step.commands[side] >= 0)
+			close(step.commands[side]);
 	free(step.pairs);
 	free(step.legacy_script);
 	say_free(&step.fault);

@@ -23,6 +23,7 @@ struct step {
 	char place[24];	     /* "0.1", step and node; empty for a batch script */
 	uint32_t tasks;	     /* local */
 	int (*pairs)[2];     /* per task: ours, the relay's; -1 where closed */
+	int commands[2];     /* of Slurm's commands in the Pod: ours, the first relay's; -1 where closed or none */
 	char *fault;	     /* why its tasks cannot run; told by the tasks */
 	char *legacy_script; /* K8S_SCRIPT of the comments */
 	bool has_command;    /* the job file has a command of its own */

@@ -43,7 +43,7 @@ static int listen_to_parent(int fd)
 	return fail(got ? text : "the core did not start, slurmd's log has the reason");
 }
 
-static int hand_over_socket(spank_t spank, int fd, bool is_batch)
+static int keep_open(spank_t spank, const char *variable, int fd)
 {
 	char number[16];
 	int flags = fcntl(fd, F_GETFD);
@@ -51,10 +51,20 @@ static int hand_over_socket(spank_t spank, int fd, bool is_batch)
 	if (flags < 0 || fcntl(fd, F_SETFD, flags & ~FD_CLOEXEC))
 		return fail(strerror(errno));
 	snprintf(number, sizeof(number), "%d", fd);
+	return spank_setenv(spank, variable, number, 1) == ESPANK_SUCCESS ? 0 : fail("Slurm refuses to set the relay's environment");
+}
+
+/* `commands`: that of Slurm's commands in the Pod, which the first task's relay has; -1: not this one. */
+static int hand_over_sockets(spank_t spank, int fd, int commands, bool is_batch)
+{
+	if (keep_open(spank, "SLURM_K8S_RELAY_FD", fd))
+		return -1;
+	spank_unsetenv(spank, "SLURM_K8S_COMMANDS_FD");
+	if (commands >= 0 && keep_open(spank, "SLURM_K8S_COMMANDS_FD", commands))
+		return -1;
 	/* The job's own environment may say so of a step that is none. */
 	spank_unsetenv(spank, "SLURM_K8S_BATCH");
-	if (spank_setenv(spank, "SLURM_K8S_RELAY_FD", number, 1) != ESPANK_SUCCESS ||
-	    (is_batch && spank_setenv(spank, "SLURM_K8S_BATCH", "1", 1) != ESPANK_SUCCESS))
+	if (is_batch && spank_setenv(spank, "SLURM_K8S_BATCH", "1", 1) != ESPANK_SUCCESS)
 		return fail("Slurm refuses to set the relay's environment");
 	return 0;
 }
@@ -113,7 +123,7 @@ int task_become_relay(spank_t spank, const struct config *config)
 	}
 	if (step->legacy_script && spank_setenv(spank, "SLURM_K8S_SCRIPT", step->legacy_script, 1) != ESPANK_SUCCESS)
 		return fail("Slurm refuses to set SLURM_K8S_SCRIPT");
-	if (hand_over_socket(spank, step->pairs[task][1], step->is_batch))
+	if (hand_over_sockets(spank, step->pairs[task][1], task ? -1 : step->commands[1], step->is_batch))
 		return -1;
 	return replace_command(spank, relay);
 }

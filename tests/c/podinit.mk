@@ -10,7 +10,7 @@ PODINIT_TEST_CC ?= gcc
 
 PODINIT_SOURCES := $(wildcard podinit/*.c) $(wildcard common/*.c)
 PODINIT_RELAY_SOURCES := $(wildcard relay/*.c) $(wildcard common/*.c)
-PODINIT_HEADERS := $(wildcard podinit/*.h relay/*.h common/*.h) include/frames.h
+PODINIT_HEADERS := $(wildcard podinit/*.h relay/*.h common/*.h) include/frames.h include/commands.h
 PODINIT_TEST_OUT := $(PODINIT_OUT)/tests/podinit
 
 PODINIT_FLAGS := -std=gnu11 -DPODINIT_VERSION='"$(PODINIT_VERSION)"' -Wall -Wextra -Werror -Wshadow

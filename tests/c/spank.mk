@@ -4,7 +4,7 @@ SPANK_CC ?= gcc
 SPANK_OUT := build/out
 SPANK_BUILD := build/out/c/spank
 SPANK_SOURCES := $(wildcard spank/*.c)
-SPANK_HEADERS := $(wildcard spank/*.h) include/gocore.h include/frames.h
+SPANK_HEADERS := $(wildcard spank/*.h) include/gocore.h include/frames.h include/commands.h
 # Where slurm/spank.h is, for a release other than the system's.
 SPANK_SLURM_INCLUDE ?=
 SPANK_CFLAGS := -std=gnu11 -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla \

@@ -8,6 +8,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	mathrand "math/rand/v2"
@@ -46,23 +47,38 @@ var (
 // fault of the configuration is told to the relays, and the handle is good all the same.
 func Start(host Host, fields []string, sockets []int) (int, error) {
 	log := newLogger(host)
-	relays, err := newRelays(sockets)
+	hasCommands := request(fields).get("commands") == "1" && len(sockets) > 1
+	relays, err := newRelays(sockets, hasCommands)
 	if err != nil {
 		return 0, err
 	}
-	step := newStep(host, log, fields, relays)
+	var commands *stream.Relay
+	if hasCommands {
+		commands = relays[len(relays)-1]
+		relays = relays[:len(relays)-1]
+	}
+	step := newStep(host, log, fields, relays, commands)
 	mu.Lock()
 	last++
 	handle := last
 	steps[handle] = step
 	mu.Unlock()
-	go run(step, relays, log)
+	go run(step, relays, commands, log)
 	return handle, nil
 }
 
 // run lives the step's life; the relays' sockets are read and written for as long as it
 // lasts, and until each relay has gone or the process ends.
-func run(step *lifecycle.Step, relays []*stream.Relay, log logrus.FieldLogger) {
+func run(step *lifecycle.Step, relays []*stream.Relay, commands *stream.Relay, log logrus.FieldLogger) {
+	if commands != nil {
+		go func() {
+			defer recovered(log, "commands")
+			// It ends when the step closes it.
+			if err := commands.Run(context.Background()); err != nil && !errors.Is(err, net.ErrClosed) {
+				log.WithError(err).Info("the socket of Slurm's commands ended")
+			}
+		}()
+	}
 	for _, relay := range relays {
 		go func() {
 			defer recovered(log, "relay")
@@ -95,7 +111,7 @@ func Finish(handle int, bound time.Duration) string {
 	return step.Finish(ctx)
 }
 
-func newRelays(sockets []int) ([]*stream.Relay, error) {
+func newRelays(sockets []int, hasCommands bool) ([]*stream.Relay, error) {
 	relays := make([]*stream.Relay, 0, len(sockets))
 	for i, fd := range sockets {
 		conn, err := dupConn(fd)
@@ -105,7 +121,11 @@ func newRelays(sockets []int) ([]*stream.Relay, error) {
 			}
 			return nil, fmt.Errorf("socket of relay %d: %w", i, err)
 		}
-		relays = append(relays, stream.NewRelay(conn, uint32(i)))
+		number := uint32(i)
+		if hasCommands && i == len(sockets)-1 {
+			number = stream.TaskCommands
+		}
+		relays = append(relays, stream.NewRelay(conn, number))
 	}
 	// Only now: where this fails the sockets stay the host's.
 	for _, fd := range sockets {
@@ -126,7 +146,7 @@ func dupConn(fd int) (net.Conn, error) {
 }
 
 // newStep makes the step; where it cannot run, one that tells so.
-func newStep(host Host, log *logrus.Logger, fields []string, relays []*stream.Relay) *lifecycle.Step {
+func newStep(host Host, log *logrus.Logger, fields []string, relays []*stream.Relay, commands *stream.Relay) *lifecycle.Step {
 	id, _ := strconv.ParseUint(request(fields).get("job_id"), 10, 32)
 	entry := log.WithField("job", id)
 	config := lifecycle.Config{
@@ -136,9 +156,12 @@ func newStep(host Host, log *logrus.Logger, fields []string, relays []*stream.Re
 	for _, relay := range relays {
 		config.Relays = append(config.Relays, relay)
 	}
+	if commands != nil {
+		config.Commands = commands
+	}
 	config.NewSession = func(id uint64, dial stream.Dialer) lifecycle.Session {
 		return session{stream.NewSession(stream.Config{
-			ID: id, Relays: relays, Dial: dial, Rate: config.Site.Output.Rate, Log: logStream(entry),
+			ID: id, Relays: relays, Commands: commands, Dial: dial, Rate: config.Site.Output.Rate, Log: logStream(entry),
 		}), relays}
 	}
 	if err := complete(&config, fields); err != nil {

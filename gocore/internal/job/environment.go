@@ -17,6 +17,13 @@ type rule struct {
 	contains []string
 }
 
+// Reasons that are asked for elsewhere.
+const (
+	devices    = "numbers devices of the Slurm node; Kubernetes chooses the Pod's"
+	kubernetes = "a credential or address of the Slurm node's Kubernetes; the Pod has none, or its own"
+	spank      = "carries a SPANK plugin's options to Slurm's own commands"
+)
+
 // rules says what does not pass from the Slurm node into the Pod. Everything else does:
 // Slurm's variables and the user's. A variable that is dropped keeps the image's value.
 var rules = []rule{
@@ -26,7 +33,7 @@ var rules = []rule{
 	{reason: "changes how the dynamic linker and libc load the image's programs", names: []string{"GCONV_PATH", "GLIBC_TUNABLES", "LOCPATH", "NLSPATH"}, prefixes: []string{"LD_"}},
 	{reason: "a start-up file of the Slurm node, read by every bash", names: []string{"BASH_ENV"}},
 	{reason: "the shell's own state", names: []string{"_", "SHLVL"}},
-	{reason: "numbers devices of the Slurm node; Kubernetes chooses the Pod's", names: []string{
+	{reason: devices, names: []string{
 		"CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES", "GPU_DEVICE_ORDINAL", "ROCR_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES",
 		"AMD_VISIBLE_DEVICES", "ZE_AFFINITY_MASK", "NEURON_RT_VISIBLE_CORES", "HABANA_VISIBLE_DEVICES", "HABANA_VISIBLE_MODULES",
 		"ASCEND_VISIBLE_DEVICES", "ASCEND_RT_VISIBLE_DEVICES", "SLURM_JOB_GPUS", "SLURM_STEP_GPUS",
@@ -37,10 +44,10 @@ var rules = []rule{
 		"PMIX_NAMESPACE", "PMIX_RANK", "PMIX_HOSTNAME", "PMIX_SECURITY_MODE", "PMIX_PTL_MODULE", "PMIX_GDS_MODULE", "PMIX_BFROP_BUFFER_TYPE",
 		"PMIX_SYSTEM_TMPDIR",
 	}, prefixes: []string{"PMI_", "PMIX_SERVER_", "PMIX_DSTORE_", "PALS_"}},
-	{reason: "a credential or address of the Slurm node's Kubernetes; the Pod has none, or its own", names: []string{"KUBECONFIG", "KUBECACHEDIR", "KREW_ROOT"}, prefixes: []string{"KUBERNETES_"}},
+	{reason: kubernetes, names: []string{"KUBECONFIG", "KUBECACHEDIR", "KREW_ROOT"}, prefixes: []string{"KUBERNETES_"}},
 	{reason: "Slurm's credential or file on the Slurm node", names: []string{"SLURM_CONF", "SLURM_JWT", "SLURM_CONF_SERVER", "SLURM_SACK_KEY", "SLURM_SACK_JWKS", "KRB5CCNAME"}},
-	{reason: "the plugin's own, between its parts on the Slurm node", names: []string{"SLURM_K8S_RELAY_FD", "SLURM_K8S_ARGV0", "SLURM_K8S_BATCH", "SLURM_K8S_STEP"}},
-	{reason: "carries a SPANK plugin's options to Slurm's own commands", prefixes: []string{"_SLURM_SPANK_OPTION_"}, contains: []string{"_SLURM_SPANK_OPTION_"}},
+	{reason: "the plugin's own, between its parts on the Slurm node", names: []string{"SLURM_K8S_RELAY_FD", "SLURM_K8S_ARGV0", "SLURM_K8S_BATCH", "SLURM_K8S_STEP", "SLURM_K8S_COMMANDS_FD"}},
+	{reason: spank, prefixes: []string{"_SLURM_SPANK_OPTION_"}, contains: []string{"_SLURM_SPANK_OPTION_"}},
 	{reason: "belongs to a login session on the submitting host", names: []string{
 		"DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "ICEAUTHORITY", "SESSION_MANAGER", "WINDOWID", "DESKTOP_SESSION", "MAIL",
 		"GPG_AGENT_INFO", "TMUX", "TMUX_PANE", "STY", "XDG_RUNTIME_DIR", "XDG_SEAT", "XDG_VTNR",
@@ -102,7 +109,7 @@ func (j Job) Environment(env []string, record Record) []string {
 	if j.Options.Script != "" {
 		set[legacyScript] = j.Options.Script
 	}
-	out := slices.DeleteFunc(FilterEnvironment(env), func(entry string) bool {
+	out := slices.DeleteFunc(j.withCarried(FilterEnvironment(env), env), func(entry string) bool {
 		name, _, _ := strings.Cut(entry, "=")
 		_, ours := set[name]
 		return ours

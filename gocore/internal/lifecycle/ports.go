@@ -63,6 +63,14 @@ type Relay interface {
 	Exit(stream.Exit)
 }
 
+// Commands runs Slurm's commands on the Slurm node for the tasks in the Pod.
+type Commands interface {
+	// Offer says what the tasks may call.
+	Offer(stream.Offer)
+	// Close ends it, and what it runs.
+	Close() error
+}
+
 // Session is the stream to podinit over successive pumps.
 type Session interface {
 	// Run keeps a pump connected until ctx ends.

@@ -43,6 +43,7 @@ func (s *Step) endSession() {
 // prepared makes what START carries of what the relays said: untrusted, so only what a
 // task may decide itself is taken over.
 func (s *Step) prepared() []stream.Launch {
+	commands := s.offerCommands()
 	launches := make([]stream.Launch, len(s.launches))
 	devices, cpus := s.bindings()
 	for i, launch := range s.launches {
@@ -50,12 +51,16 @@ func (s *Step) prepared() []stream.Launch {
 		launch.Env = append(launch.Env, devices[i]...)
 		launch.CPUs = (*stream.CPUs)(cpus[i])
 		launch.Home = s.Job.Home
+		if directory := job.InsideDirectory(s.launches[i].Env); directory != "" {
+			launch.Directory = directory
+		}
 		if s.Job.Options.Workdir != "" {
 			launch.Directory, launch.Required = s.Job.Options.Workdir, true
 		}
 		if s.Job.Options.Script != "" {
 			launch.Script, launch.Argv = nil, append([]string{s.Job.Options.Script}, job.Arguments(launch.Argv)...)
 		}
+		launch.Commands = commands
 		launches[i] = launch
 	}
 	return launches
@@ -69,6 +74,27 @@ func (s *Step) bindings() (devices [][]string, cpus []*job.CPUs) {
 		environments[i], cpus[i] = s.launches[i].Env, (*job.CPUs)(s.launches[i].CPUs)
 	}
 	return s.Job.Devices(environments), s.Job.Affinity(cpus)
+}
+
+// offerCommands says to whoever runs Slurm's commands for the tasks what these may call, and
+// gives the names. None where the site offers none, or the host has no place for them.
+func (s *Step) offerCommands() []string {
+	if s.Commands == nil {
+		return nil
+	}
+	names := s.Site.Commands.Names()
+	if len(names) == 0 {
+		s.endCommands()
+		return nil
+	}
+	s.Commands.Offer(stream.Offer{Commands: s.Site.Commands.Offered(), Path: s.Site.Commands.Path, Env: s.Job.Inside()})
+	return names
+}
+
+func (s *Step) endCommands() {
+	if s.Commands != nil {
+		_ = s.Commands.Close() // twice is harmless
+	}
 }
 
 func recoverTo(log logrus.FieldLogger) {

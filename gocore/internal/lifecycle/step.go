@@ -48,6 +48,7 @@ type Config struct {
 	Site       *site.Config
 	Podinit    []byte // the program that goes into the ConfigMap
 	Relays     []Relay
+	Commands   Commands // nil: the host has no place for them
 	Cluster    Cluster
 	Slurm      Slurm
 	NewSession func(id uint64, dial stream.Dialer) Session
@@ -96,6 +97,7 @@ func New(config Config) *Step {
 // It is called once.
 func (s *Step) Run() {
 	defer close(s.done)
+	defer s.endCommands()
 	defer s.stop(nil)
 	defer func() {
 		if r := recover(); r != nil {

@@ -76,9 +76,13 @@ func decode(tree map[string]any) (*Config, error) {
 		return nil, err
 	}
 	config := Default()
+	config.Commands.Path = nil
 	config.Resources.GRES = nil // else the file's table would be added to the default one
 	if err := json.Unmarshal(text, config); err != nil {
 		return nil, oneLine(err)
+	}
+	if config.Commands.Path == nil {
+		config.Commands.Path = defaultPath()
 	}
 	if config.Resources.GRES == nil {
 		config.Resources.GRES = defaultGRES()

@@ -69,7 +69,12 @@ func Default() *Config {
 			// A registry that is away for a minute must not refuse jobs that run tomorrow.
 			UnreachableRegistry: RegistryWarn,
 		},
+		// A user may do on the Slurm node what he asks for from his Pod, and scripts with srun run unchanged.
+		Commands: Commands{Allow: CommandsAll, Path: defaultPath()},
 	}
 }
+
+// defaultPath is replaced as a whole by the file's own list.
+func defaultPath() []string { return []string{"/usr/bin", "/usr/local/bin"} }
 
 func after(d time.Duration) Duration { return Duration{d} }

@@ -39,6 +39,7 @@ type Config struct {
 	Registries Registries `json:"registries"`
 	Submission Submission `json:"submission"`
 	Output     Output     `json:"output"`
+	Commands   Commands   `json:"commands"`
 }
 
 // Gate says how long a Pod that does not fit keeps its place.
@@ -103,6 +104,14 @@ type Output struct {
 	// Rate in bytes per second of all of a Pod's output together, since it passes the API
 	// server. 0: no limit.
 	Rate int64 `json:"rate"`
+}
+
+// Commands are Slurm's, as tasks in Pods may call them.
+type Commands struct {
+	// Allow: none, queries or all.
+	Allow string `json:"allow"`
+	// Path: directories of the Slurm node in which they are looked up, in order.
+	Path []string `json:"path"`
 }
 
 // Duration is a time.Duration written as Go does ("30s", "5m").

@@ -77,6 +77,7 @@ func (c *Config) Validate() error {
 	c.validatePlacement(&f)
 	c.validateRegistries(&f)
 	c.validateSubmission(&f)
+	c.validateCommands(&f)
 	if c.Output.Rate != 0 && c.Output.Rate < minRate {
 		f.add("output.rate", "%d, must be 0 (no limit) or at least %d bytes per second", c.Output.Rate, minRate)
 	}

@@ -109,6 +109,9 @@ func (c *conn) meet() error {
 func (s *Session) setStarted() {
 	s.started, s.launches = true, nil
 	s.outputAllowed.Store(true)
+	if t := s.tasks[TaskCommands]; t != nil {
+		t.forward = true
+	}
 	s.broadcast()
 	s.wake.ring()
 }
@@ -137,6 +140,8 @@ func (c *conn) take(f Frame) error {
 	}
 	output := f.Stream == Stdout || f.Stream == Stderr
 	switch {
+	case f.Task == TaskCommands && (f.Stream == Stderr || f.Type != TypeData && f.Type != TypeAck):
+		return breach("%s of %s of Slurm's commands", f.Type, f.Stream)
 	case f.Type == TypeData && output:
 		return t.relay.deliver(f.Stream, f.Offset, f.Payload)
 	case f.Type == TypeEOF && output:

@@ -217,6 +217,9 @@ func (o *outgoing) task(t *task) (more bool) {
 		t.acked[i] = at
 		_ = o.w.queue(Frame{Type: TypeAck, Stream: Stream(i + 1), Task: r.task, Offset: at})
 	}
+	if r.task == TaskCommands {
+		return o.commands(t)
+	}
 	o.suspension(t)
 	if !t.forward || !s.started || t.exit != nil {
 		return false
@@ -276,7 +279,7 @@ func (o *outgoing) suspension(t *task) {
 	t.gone, t.suspended = gone, suspended
 	all, any := true, false
 	for _, other := range o.s.order {
-		if other.gone {
+		if other.gone || other.relay.task == TaskCommands {
 			continue
 		}
 		all = all && other.suspended

@@ -19,6 +19,8 @@ const (
 	MaxPayload = 65536
 	// TaskAll stands for every task.
 	TaskAll = 0xffffffff
+	// TaskCommands is the pseudo task of Slurm's commands that a container's tasks call.
+	TaskCommands = 0xfffffffe
 	// OutputWindow is the most that may be unacknowledged on one output stream.
 	OutputWindow = 1024 * 1024
 	// InputWindow is the most that may be unacknowledged of one task's input.

@@ -37,6 +37,7 @@ type Launch struct {
 	Script    []byte // argv[0] becomes its path
 	TTY       *Winsize
 	CPUs      *CPUs // nil: not known in a relay's HELLO, not bound in START
+	Commands  []string // of Slurm's, that are offered to the task
 }
 
 // DecodeLaunch reads the records of task, and those for every task. The script
@@ -85,13 +86,15 @@ func (l *Launch) take(r Record) error {
 		return err
 	case recordCPUs:
 		return l.takeCPUs(r.Value)
+	case recordCommand:
+		l.Commands = append(l.Commands, string(r.Value))
 	case recordTasks:
 		l.Tasks = binary.BigEndian.Uint32(r.Value)
 		if l.Tasks < 1 || l.Tasks > MaxTasks {
 			return breach("%d tasks", l.Tasks)
 		}
 	}
-	if len(l.Argv)+len(l.Env) > maxStrings {
+	if len(l.Argv)+len(l.Env)+len(l.Commands) > maxStrings {
 		return breach("more than %d arguments and variables", maxStrings)
 	}
 	return nil

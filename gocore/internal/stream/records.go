@@ -27,6 +27,8 @@ const (
 	recordState     = 'X'
 	recordVersion   = 'V'
 	recordInput     = 'I'
+	recordCommand   = 'C'
+	recordPath      = 'P'
 )
 
 // Record is one record of a HELLO or START. Value is a part of what was decoded.
@@ -54,7 +56,7 @@ func recordSize(tag byte) int {
 // recordIsText says whether the values of a tag have no NUL.
 func recordIsText(tag byte) bool {
 	switch tag {
-	case recordArgv, recordEnv, recordDirectory, recordHome, recordVersion:
+	case recordArgv, recordEnv, recordDirectory, recordHome, recordVersion, recordCommand, recordPath:
 		return true
 	}
 	return false

@@ -41,6 +41,7 @@ type Relay struct {
 	runs      []run     // the order of what is in out
 	in        input
 	begun     flagOnce // START for the relay
+	offer     []byte   // payload of START to the relay of commands
 	exit      *Exit    // what the relay is to end with
 	exitSent  bool
 	gone      bool   // nothing reaches the relay any more

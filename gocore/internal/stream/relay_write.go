@@ -70,9 +70,10 @@ func (r *Relay) gather(b *batch) {
 	if r.exitSent || r.gone {
 		return
 	}
-	if r.begun.want && !r.begun.sent {
+	// The process behind a socket of commands is made when there is something to read.
+	if r.begun.want && !r.begun.sent && (r.task != TaskCommands || len(r.runs) > 0) {
 		r.begun.sent = true
-		b.add(Frame{Type: TypeStart}, nil)
+		b.add(Frame{Type: TypeStart}, r.offer)
 	}
 	if r.watch.due {
 		r.watch.due = false

@@ -22,7 +22,9 @@ type Dialer func(ctx context.Context) (io.ReadWriteCloser, error)
 type Config struct {
 	ID     uint64   // frames.h: session; never 0
 	Relays []*Relay // of every task in the container
-	Dial   Dialer
+	// Commands is the relay of Slurm's commands that the tasks call; nil: none are offered.
+	Commands *Relay
+	Dial     Dialer
 	// Log is called from any goroutine and must not call the Session; nil: nowhere.
 	Log func(level slog.Level, text string)
 
@@ -106,7 +108,11 @@ func NewSession(c Config) *Session {
 		c.Silence = 30 * time.Second
 	}
 	s := &Session{Config: c, tasks: make(map[uint32]*task), wake: newBell(), changed: make(chan struct{})}
-	for _, r := range c.Relays {
+	relays := c.Relays
+	if c.Commands != nil {
+		relays = append(slices.Clone(relays), c.Commands)
+	}
+	for _, r := range relays {
 		t := &task{relay: r}
 		s.tasks[r.task] = t
 		s.order = append(s.order, t)
@@ -188,7 +194,7 @@ func (s *Session) Start(ctx context.Context, launches []Launch) error {
 		return fmt.Errorf("%w: %w", ErrUnstartable, err)
 	}
 	for i := range launches {
-		if s.tasks[launches[i].Task] == nil || len(launches) != len(s.tasks) {
+		if s.tasks[launches[i].Task] == nil || len(launches) != len(s.Relays) {
 			return fmt.Errorf("stream: start of task %d, which has no relay, or of too few", launches[i].Task)
 		}
 	}
@@ -285,8 +291,8 @@ func (s *Session) Exit(ctx context.Context, number uint32) (Exit, error) {
 // Exits waits for the ends of all tasks, as Exit does, in the order of Config.Relays.
 func (s *Session) Exits(ctx context.Context) ([]Exit, error) {
 	exits := make([]Exit, 0, len(s.order))
-	for _, t := range s.order {
-		e, err := s.Exit(ctx, t.relay.task)
+	for _, r := range s.Relays {
+		e, err := s.Exit(ctx, r.task)
 		if err != nil {
 			return nil, err
 		}

@@ -144,6 +144,11 @@ var launchFields = []struct {
 			put(recordLimit, task, binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(b, n.Soft), n.Hard))
 		}
 	}},
+	{func(a, b *Launch) bool { return slices.Equal(a.Commands, b.Commands) }, func(l *Launch, task uint32, put putRecord) {
+		for _, name := range l.Commands {
+			put(recordCommand, task, []byte(name))
+		}
+	}},
 	{func(a, b *Launch) bool { return equalPointer(a.TTY, b.TTY) }, func(l *Launch, task uint32, put putRecord) {
 		if l.TTY != nil {
 			put(recordTTY, task, l.TTY.append(nil))

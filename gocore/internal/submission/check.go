@@ -53,9 +53,9 @@ func Check(ctx context.Context, r Request, config *site.Config, deps Deps) Resul
 				late: func() []finding { return []finding{warning("the job file was not checked: no answer in time")} },
 			},
 			part{
-				run: func(context.Context) []finding { return append(checkNodes(r), checkPaths(r, deps.Files)...) },
+				run: func(context.Context) []finding { return append(checkNodes(r, config), checkPaths(r, deps.Files)...) },
 				late: func() []finding {
-					return append(checkNodes(r), warning("the job's directories were not checked: the file system did not answer in time"))
+					return append(checkNodes(r, config), warning("the job's directories were not checked: the file system did not answer in time"))
 				},
 			},
 		)

@@ -5,6 +5,8 @@ package submission
 import (
 	"strconv"
 	"strings"
+
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/site"
 )
 
 // nodeRange is what --nodes asks for. max is 0 where it is open.
@@ -67,10 +69,10 @@ func parseCount(text string) (int64, bool) {
 	return n * factor, true
 }
 
-// checkNodes refuses a script in a Pod on more than one node: it would get the first node's
-// share of an allocation whose rest stands idle.
-func checkNodes(r Request) []finding {
-	if r.leavesScript() {
+// checkNodes refuses a script in a Pod on more than one node where the site offers no srun in
+// Pods: it would get the first node's share of an allocation whose rest stands idle.
+func checkNodes(r Request, config *site.Config) []finding {
+	if r.leavesScript() || config.Commands.Allow == site.CommandsAll {
 		return nil
 	}
 	text, given := r.given("nodes")

@@ -142,7 +142,7 @@ func FuzzParsers(f *testing.F) {
 		if n := needOf(request); n.cpus < 1 || n.cpus > maxCount || n.memoryMiB < 0 || n.memoryMiB > maxCount {
 			t.Errorf("need of %q: %+v", text, n)
 		}
-		for _, f := range checkNodes(request) {
+		for _, f := range checkNodes(request, &site.Config{}) {
 			if strings.ContainsFunc(f.text, func(r rune) bool { return !unicode.IsPrint(r) }) {
 				t.Errorf("line %q", f.text)
 			}
