@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -63,24 +64,25 @@ const char *client_name(const char *argv0)
 	return NULL;
 }
 
-/* Beside the directory of the link where it was called by its path. */
-static void socket_path(char *path, size_t capacity, const char *argv0)
+/* Beside the directory of the link by which it was called, as the kernel has it. */
+static void socket_path(char *path, size_t capacity)
 {
-	const char *slash = strrchr(argv0, '/');
-	int length = slash ? (int)(slash - argv0) - (int)strlen("/" K8S_COMMANDS_BIN) : -1;
+	const char *called = (const char *)getauxval(AT_EXECFN);
+	const char *slash = called ? strrchr(called, '/') : NULL;
+	int length = slash ? (int)(slash - called) - (int)strlen("/" K8S_COMMANDS_BIN) : -1;
 
-	if (length <= 0 || strncmp(argv0 + length, "/" K8S_COMMANDS_BIN "/", strlen("/" K8S_COMMANDS_BIN "/")))
+	if (length <= 0 || strncmp(called + length, "/" K8S_COMMANDS_BIN "/", strlen("/" K8S_COMMANDS_BIN "/")))
 		snprintf(path, capacity, K8S_RUN_DIRECTORY "/" K8S_COMMANDS_SOCKET);
 	else
-		snprintf(path, capacity, "%.*s/" K8S_COMMANDS_SOCKET, length, argv0);
+		snprintf(path, capacity, "%.*s/" K8S_COMMANDS_SOCKET, length, called);
 }
 
-static int connect_to(const char *argv0)
+static int connect_to(void)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
 	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
-	socket_path(address.sun_path, sizeof(address.sun_path), argv0);
+	socket_path(address.sun_path, sizeof(address.sun_path));
 	if (fd >= 0 && !connect(fd, (const struct sockaddr *)&address, sizeof(address)))
 		return fd;
 	say("slurm-k8s: error: %s: Slurm's commands are not reached from here: %s: %s", client.name, address.sun_path,
@@ -299,7 +301,7 @@ int client_run(const char *name, int argc, char **argv)
 		return 1;
 	if (client.input_ended)
 		send_message(K8S_CALL_INPUT_END, NULL, 0);
-	client.socket = connect_to(argv[0]);
+	client.socket = connect_to();
 	if (client.socket < 0)
 		return 1;
 	client.signals = client_catch_signals();

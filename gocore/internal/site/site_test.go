@@ -50,7 +50,7 @@ func TestSampleHasEveryKeyWithAComment(t *testing.T) {
 			continue
 		}
 		switch text { // sections of keys that have comments of their own
-		case "pod:", "resources:", "placement:", "registries:", "submission:", "output:", "gpu: nvidia.com/gpu", "cpu: 500m", "memory: 1Gi":
+		case "pod:", "resources:", "placement:", "registries:", "submission:", "output:", "commands:", "gpu: nvidia.com/gpu", "cpu: 500m", "memory: 1Gi":
 			continue
 		}
 		assert.Truef(t, strings.HasPrefix(strings.TrimSpace(lines[i-1]), "#"), "%q has no comment above it", line)
@@ -167,6 +167,10 @@ func TestParseFaults(t *testing.T) {
 		"shm below 0":       {"pod: {shm_size: -1Gi}", `pod.shm_size: "-1Gi" is neither`},
 		"rendezvous":        {"rendezvous: torch", `rendezvous: "torch", must be one of none, pytorch`},
 		"reader is node's":  {"reader_kubeconfig: /etc/slurm/k8s/node.kubeconfig", "which users must not read"},
+		"commands":          {"commands: {allow: some}", `commands.allow: "some", must be one of none, queries, all`},
+		"commands path":     {"commands: {path: [bin]}", `commands.path: "bin" is not an absolute path`},
+		"no commands path":  {"commands: {path: []}", "commands.path: no directory"},
+		"path back":         {"commands: {path: [/usr/../bin]}", `write "/bin"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := Parse([]byte(c.text))

@@ -21,6 +21,7 @@ type podinitModel struct {
 	state    uint32
 	launches []byte
 	tasks    []*taskModel
+	commands *taskModel // the pseudo task; nil: none
 	signals  []taskSignal
 	sizes    []Winsize
 	detached bool
@@ -91,7 +92,7 @@ func (p *podinitModel) serve(rwc io.ReadWriteCloser) {
 	}
 	p.current = rwc
 	p.met++
-	for _, t := range p.tasks {
+	for _, t := range p.all() {
 		for i := range t.out {
 			t.out[i].sent, t.out[i].closedTold = t.out[i].acked, false
 		}
@@ -130,12 +131,24 @@ func (p *podinitModel) serve(rwc io.ReadWriteCloser) {
 	<-done
 }
 
+// all are the tasks by their numbers.
+func (p *podinitModel) all() map[uint32]*taskModel {
+	all := make(map[uint32]*taskModel, len(p.tasks)+1)
+	for i, t := range p.tasks {
+		all[uint32(i)] = t
+	}
+	if p.commands != nil {
+		all[TaskCommands] = p.commands
+	}
+	return all
+}
+
 func (p *podinitModel) hello() []byte {
 	b := AppendRecord(nil, Record{recordState, TaskAll, binary.BigEndian.AppendUint32(nil, p.state)})
 	b = AppendRecord(b, Record{recordVersion, TaskAll, []byte("model")})
 	if p.state != stateWaiting {
-		for i, t := range p.tasks {
-			b = AppendRecord(b, Record{recordInput, uint32(i), binary.BigEndian.AppendUint64(nil, uint64(len(t.input)))})
+		for i, t := range p.all() {
+			b = AppendRecord(b, Record{recordInput, i, binary.BigEndian.AppendUint64(nil, uint64(len(t.input)))})
 		}
 	}
 	return b
@@ -174,8 +187,8 @@ func (p *podinitModel) next(replies chan Frame) (Frame, bool) {
 	if p.state == stateWaiting {
 		return Frame{}, false
 	}
-	for i, t := range p.tasks {
-		if f, ok := t.next(uint32(i), p.window, p.piece()); ok {
+	for i, t := range p.all() {
+		if f, ok := t.next(i, p.window, p.piece()); ok {
 			return f, true
 		}
 	}
@@ -255,10 +268,10 @@ func (p *podinitModel) take(f Frame, replies chan Frame) error {
 		p.signals = append(p.signals, taskSignal{f.Task, s})
 		return err
 	}
-	if f.Task >= uint32(len(p.tasks)) {
+	t := p.all()[f.Task]
+	if t == nil {
 		return p.fault("%s of task %d", f.Type, f.Task)
 	}
-	t := p.tasks[f.Task]
 	switch {
 	case f.Type == TypeAck && (f.Stream == Stdout || f.Stream == Stderr):
 		o := &t.out[f.Stream-1]

@@ -22,16 +22,17 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // world is a session with its relays, and models of all that it talks to.
 type world struct {
-	t       testing.TB
-	ctx     context.Context
-	cancel  context.CancelFunc
-	podinit *podinitModel
-	relays  []*Relay
-	models  []*relayModel
-	session *Session
-	runErr  chan error
-	wait    sync.WaitGroup
-	rate    int64
+	t        testing.TB
+	ctx      context.Context
+	cancel   context.CancelFunc
+	podinit  *podinitModel
+	relays   []*Relay
+	commands *Relay // of Slurm's commands; nil: none
+	models   []*relayModel
+	session  *Session
+	runErr   chan error
+	wait     sync.WaitGroup
+	rate     int64
 
 	mu     sync.Mutex
 	logged strings.Builder
@@ -98,7 +99,7 @@ func (w *world) dialled() int {
 
 // begin makes the session and lets it run.
 func (w *world) begin() {
-	w.session = NewSession(Config{ID: worldID, Relays: w.relays, Dial: w.dial, Log: w.log, Rate: w.rate})
+	w.session = NewSession(Config{ID: worldID, Relays: w.relays, Commands: w.commands, Dial: w.dial, Log: w.log, Rate: w.rate})
 	w.wait.Go(func() { w.runErr <- w.session.Run(w.ctx) })
 }
 
@@ -184,3 +185,6 @@ func pattern(seed, size int) []byte {
 	}
 	return b
 }
+
+// sleep lets time pass, for the next connection.
+func (w *world) sleep() { time.Sleep(10 * time.Second) }

@@ -108,6 +108,9 @@ func TestCheckOneThingWrong(t *testing.T) {
 		{"a shell that is not here", file("#!/bin/zsh\nBROKEN\n"), "", ""},
 
 		{"two nodes", sbatch("nodes", "2"), `--nodes: the script runs in one Pod, which is on one node: "2" (use --nodes=1, or --k8s-scope=steps, which leaves the script on the Slurm node and runs its srun steps in Pods)`, ""},
+		{"two nodes where srun is offered", func(r *Request, c *site.Config, _ *Deps) {
+			r.Sbatch["nodes"], c.Commands.Allow = "2", site.CommandsAll
+		}, "", ""},
 		{"one to four nodes", sbatch("nodes", "1-4"), `Slurm could give more than the one node on which the script's Pod is: "1-4" (use --nodes=1, or --k8s-scope=steps)`, ""},
 		{"one node", sbatch("nodes", "1"), "", ""},
 		{"Slurm's print of nothing given", sbatch("nodes", "1-0"), "", ""},

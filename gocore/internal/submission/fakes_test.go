@@ -125,7 +125,9 @@ func world() (Request, *site.Config, Deps) {
 			"frozen/file":          {},
 		}, denied: map[string]bool{}},
 	}
-	return request, site.Default(), deps
+	config := site.Default()
+	config.Commands.Allow = site.CommandsQueries
+	return request, config, deps
 }
 
 // with replaces the job file.

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/job"
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/site"
 )
 
 func TestParseNodes(t *testing.T) {
