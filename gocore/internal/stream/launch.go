@@ -36,7 +36,7 @@ type Launch struct {
 	Limits    []Limit
 	Script    []byte // argv[0] becomes its path
 	TTY       *Winsize
-	CPUs      *CPUs // nil: not known in a relay's HELLO, not bound in START
+	CPUs      *CPUs    // nil: not known in a relay's HELLO, not bound in START
 	Commands  []string // of Slurm's, that are offered to the task
 }
 
