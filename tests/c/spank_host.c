@@ -76,6 +76,8 @@ int fake_reset(void **state)
 		"SLURM_K8S_NODE_SELECTOR",
 		"SLURM_K8S_SCRIPT",
 		"SLURM_K8S_STEP",
+		"SLURM_K8S_INSIDE_IMAGE",
+		"SLURM_K8S_INSIDE_DIRECTORY",
 		"SLURM_JOB_ID",
 		"_SLURM_SPANK_OPTION_k8s_k8s_image",
 		"_SLURM_SPANK_OPTION_k8s_k8s_workdir",

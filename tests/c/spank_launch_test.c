@@ -146,6 +146,46 @@ static void test_own_image_within_allocation(void **state)
 }
 
 /* Natively, within an allocation that has an image. */
+/* Called in a Pod: its image is the default, below every other word. */
+static void test_inside(void **state)
+{
+	(void)state;
+	begin(S_CTX_LOCAL);
+	setenv("SLURM_K8S_INSIDE_IMAGE", "pod:1", 1);
+	setenv("SLURM_K8S_INSIDE_DIRECTORY", "/work", 1);
+	assert_int_equal(launch(), 0);
+	asked("option.image=pod:1");
+	assert_string_equal(getenv("SLURM_K8S_IMAGE"), "pod:1");
+	assert_string_equal(getenv("SLURM_K8S_INSIDE_DIRECTORY"), "/work");
+}
+
+static void test_inside_with_image(void **state)
+{
+	(void)state;
+	begin(S_CTX_LOCAL);
+	setenv("SLURM_K8S_INSIDE_IMAGE", "pod:1", 1);
+	setenv("SLURM_K8S_INSIDE_DIRECTORY", "/work", 1);
+	typed_image();
+	fake_set(host.tool, "chdir", "/tmp");
+	assert_int_equal(launch(), 0);
+	asked("option.image=a:1");
+	assert_null(getenv("SLURM_K8S_INSIDE_DIRECTORY"));
+}
+
+/* What stays on the Slurm node is not inside any more. */
+static void test_inside_with_none(void **state)
+{
+	(void)state;
+	begin(S_CTX_LOCAL);
+	setenv("SLURM_K8S_INSIDE_IMAGE", "pod:1", 1);
+	setenv("SLURM_K8S_INSIDE_DIRECTORY", "/work", 1);
+	fake_option("k8s-image", "none", 0);
+	assert_int_equal(launch(), 0);
+	assert_int_equal(host.dlopens, 0);
+	assert_null(getenv("SLURM_K8S_INSIDE_IMAGE"));
+	assert_null(getenv("SLURM_K8S_INSIDE_DIRECTORY"));
+}
+
 static void test_image_none(void **state)
 {
 	(void)state;
@@ -380,6 +420,9 @@ int main(void)
 		T(test_by_jobid),
 		T(test_own_image_within_allocation),
 		T(test_image_none),
+		T(test_inside),
+		T(test_inside_with_image),
+		T(test_inside_with_none),
 		T(test_words),
 		T(test_interactive_step),
 		T(test_refusals),

@@ -128,7 +128,8 @@ static void test_life(void **state)
 	fork_done();
 	assert_int_equal(host.dlopens, 1);
 	assert_int_equal(core->calls[1], 1);
-	assert_int_equal(core->relay_count, 1);
+	assert_int_equal(core->relay_count, 2);
+	asked("commands=1");
 	asked("option.image=a:1");
 	asked("job_id=42");
 	asked("step_id=batch");
@@ -438,7 +439,7 @@ static void test_numbered_step(void **state)
 	assert_null(fake_env("_SLURM_SPANK_OPTION_k8s_k8s_image"));
 	fd = keep_child_end();
 	fork_done();
-	assert_int_equal(core->relay_count, 2);
+	assert_int_equal(core->relay_count, 3);
 	asked("job_id=42");
 	asked("step_id=3");
 	asked("nnodes=2");
@@ -625,7 +626,44 @@ static void test_other_task_first(void **state)
 	assert_int_equal(host.dlopens, 0);
 	host.task = 0;
 	fork_done();
-	assert_int_equal(core->relay_count, 2);
+	assert_int_equal(core->relay_count, 3);
+	close_relays();
+	finish();
+}
+
+/* The first task's relay alone has the other end of the socket of Slurm's commands. */
+static void test_commands_socket(void **state)
+{
+	char number[16], byte, *script;
+	int relay, commands;
+
+	(void)state;
+	begin("ok");
+	script = host.argv[0];
+	host.tasks = 2;
+	prepare();
+	relay = fcntl(step_here()->pairs[1][1], F_DUPFD_CLOEXEC, 100);
+	commands = fcntl(step_here()->commands[1], F_DUPFD_CLOEXEC, 100);
+	fork_done();
+	assert_int_equal(core->relay_count, 3);
+	step_here()->pairs[1][1] = relay;
+	step_here()->commands[1] = commands;
+	fake_set(host.env, "SLURM_K8S_COMMANDS_FD", "77");
+	host.task = 1;
+	assert_int_equal(become(), 0);
+	free(host.argv[0]);
+	host.argv[0] = script;
+	assert_null(fake_env("SLURM_K8S_COMMANDS_FD"));
+	step_here()->pairs[0][1] = step_here()->pairs[1][1];
+	step_here()->pairs[1][1] = -1;
+	host.task = 0;
+	assert_int_equal(become(), 0);
+	free(host.argv[0]);
+	snprintf(number, sizeof(number), "%d", commands);
+	assert_string_equal(fake_env("SLURM_K8S_COMMANDS_FD"), number);
+	assert_int_equal(fcntl(commands, F_GETFD), 0);
+	assert_int_equal(write(core->relays[2], "x", 1), 1);
+	assert_int_equal(read(commands, &byte, 1), 1);
 	close_relays();
 	finish();
 }
@@ -735,6 +773,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		T(test_native_job),
 		T(test_life),
+		T(test_commands_socket),
 		T(test_newer_slurm),
 		T(test_frames_before_task),
 		T(test_left_over),
