@@ -67,6 +67,7 @@ enum k8s_message_kind {
 #define K8S_CARRIED_PREFIX "SLURM_K8S_ENV_"
 #define K8S_INSIDE_IMAGE "SLURM_K8S_INSIDE_IMAGE"
 #define K8S_INSIDE_DIRECTORY "SLURM_K8S_INSIDE_DIRECTORY"
+#define K8S_INSIDE_EXPORT "SLURM_K8S_INSIDE_EXPORT" /* the plugin's word to the core: --export */
 
 /* Where callers find process 1, and the links to podinit under the commands' names. */
 #define K8S_COMMANDS_SOCKET "commands"

@@ -6,9 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "../include/commands.h"
 #include "arguments.h"
 #include "ask.h"
+#include "inside.h"
 #include "options.h"
 #include "request.h"
 #include "say.h"
@@ -144,15 +144,10 @@ int launch_check(spank_t spank, const struct config *config, const char *tool)
 	if (is_srun && tool_option("interactive"))
 		return check_interactive();
 	options_take_environment(environ, false);
-	options_take_inside();
-	/* A directory of Slurm's own that was asked for is more than where the tool was called. */
-	if (tool_option("chdir"))
-		unsetenv(K8S_INSIDE_DIRECTORY);
+	inside_enter();
 	/* slurmstepd is to hear it too, over what an outer tool has put there. */
 	if (options_want_none() && !options_faults()) {
-		/* What stays on the Slurm node is not inside any more, nor is what it starts. */
-		unsetenv(K8S_INSIDE_IMAGE);
-		unsetenv(K8S_INSIDE_DIRECTORY);
+		inside_leave();
 		return options_export(spank);
 	}
 	if (options_ask())

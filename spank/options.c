@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../include/commands.h"
 #include "arguments.h"
 #include "say.h"
 
@@ -171,14 +170,6 @@ void options_take_environment(char *const *environment, bool carried)
 		if (decided && *decided)
 			options_take(i, decided, SOURCE_COMMAND);
 	}
-}
-
-void options_take_inside(void)
-{
-	const char *image = getenv(K8S_INSIDE_IMAGE);
-
-	if (image && *image)
-		options_take(OPTION_IMAGE, image, SOURCE_INSIDE);
 }
 
 const char *options_value(enum option option)

@@ -35,9 +35,6 @@ void options_take(enum option option, const char *value, enum option_source sour
  * too, and overrule what Slurm carried there, which may be an outer job's. */
 void options_take_environment(char *const *environment, bool carried);
 
-/* Takes the image of the Pod in which the tool was called (SLURM_K8S_INSIDE_IMAGE), if it was. */
-void options_take_inside(void);
-
 /* The value of `option`, or NULL. */
 const char *options_value(enum option option);
 

@@ -8,6 +8,7 @@
 
 #include "ask.h"
 #include "legacy.h"
+#include "inside.h"
 #include "options.h"
 #include "request.h"
 #include "say.h"
@@ -105,9 +106,12 @@ int submit_check(spank_t spank, const struct config *config)
 	int result = 0;
 
 	options_take_environment(environ, false);
+	inside_enter();
 	take_comments(config, &file, &legacy);
-	if (options_want_none() && !options_faults())
+	if (options_want_none() && !options_faults()) {
+		inside_leave();
 		result = options_export(spank);
+	}
 	else if (options_ask())
 		result = check(spank, config, &file, &legacy);
 	legacy_free(&legacy);

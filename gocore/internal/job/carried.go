@@ -17,7 +17,7 @@ const (
 	insidePrefix    = "SLURM_K8S_INSIDE_"
 	insideImage     = insidePrefix + "IMAGE"
 	insideDirectory = insidePrefix + "DIRECTORY"
-	exportChoice    = "SLURM_EXPORT_ENV"
+	insideExport    = insidePrefix + "EXPORT"
 )
 
 // Inside is what a command that is called in this job's Pod knows of it.
@@ -40,7 +40,7 @@ func (j Job) withCarried(kept, env []string) []string {
 	kept = slices.DeleteFunc(kept, func(entry string) bool {
 		return strings.HasPrefix(entry, carriedPrefix) || strings.HasPrefix(entry, insidePrefix)
 	})
-	export := readExport(lookup(env, exportChoice))
+	export := readExport(lookup(env, insideExport))
 	sameImage := lookup(env, insideImage) == j.Options.Image
 	at := make(map[string]int, len(kept))
 	for i, entry := range kept {
@@ -70,7 +70,7 @@ var ofPod = []string{"HOSTNAME", "PWD", "OLDPWD", "SHLVL", "_"}
 func travels(name string, sameImage bool) bool {
 	reason := Dropped(name)
 	switch {
-	case slices.Contains(ofPod, name), strings.HasPrefix(name, "SLURM_"), reason == devices, reason == kubernetes, reason == spank:
+	case slices.Contains(ofPod, name), strings.HasPrefix(name, "SLURM_"), strings.HasPrefix(name, "SLURMD_"), reason == devices, reason == kubernetes, reason == spank:
 		return false
 	}
 	return sameImage || reason == ""

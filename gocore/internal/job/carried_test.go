@@ -14,7 +14,7 @@ func TestCarriedEnvironment(t *testing.T) {
 	env := []string{
 		"PATH=/node/bin", "HOME=/home/alice", "SLURM_JOB_ID=7", "FOO=node",
 		"SLURM_K8S_ENV_PATH=/image/bin", "SLURM_K8S_ENV_FOO=pod", "SLURM_K8S_ENV_BAR=a=b", "SLURM_K8S_ENV_HOSTNAME=pod-1",
-		"SLURM_K8S_ENV_PWD=/x", "SLURM_K8S_ENV_SLURM_PROCID=5", "SLURM_K8S_ENV_NVIDIA_VISIBLE_DEVICES=3",
+		"SLURM_K8S_ENV_PWD=/x", "SLURM_K8S_ENV_SLURM_PROCID=5", "SLURM_K8S_ENV_SLURMD_NODENAME=n1", "SLURM_K8S_ENV_NVIDIA_VISIBLE_DEVICES=3",
 		"SLURM_K8S_ENV_KUBERNETES_PORT=1", "SLURM_K8S_ENV_=x", "SLURM_K8S_ENV_LD_PRELOAD=lib.so", "SLURM_K8S_ENV_X",
 		"SLURM_K8S_INSIDE_DIRECTORY=/work", "SLURM_K8S_ENV_SLURM_K8S_ENV_Y=1",
 	}
@@ -30,13 +30,11 @@ func TestCarriedEnvironment(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			all := append(slices.Clone(env), "SLURM_K8S_INSIDE_IMAGE=debian")
-			want := c.want
 			if c.export != "" {
-				all = append(all, "SLURM_EXPORT_ENV="+c.export)
-				want = append(slices.Clone(want), "SLURM_EXPORT_ENV="+c.export)
+				all = append(all, "SLURM_K8S_INSIDE_EXPORT="+c.export)
 			}
 			j := Job{Step: "0", Options: Options{Image: c.image}}
-			assert.ElementsMatch(t, want, slices.DeleteFunc(j.Environment(all, Record{}), func(e string) bool {
+			assert.ElementsMatch(t, c.want, slices.DeleteFunc(j.Environment(all, Record{}), func(e string) bool {
 				return strings.HasPrefix(e, "NVIDIA_")
 			}))
 		})
@@ -54,7 +52,7 @@ func TestInside(t *testing.T) {
 func FuzzCarried(f *testing.F) {
 	f.Add("SLURM_K8S_ENV_A=1", "ALL,B=2", "debian")
 	f.Fuzz(func(t *testing.T, entry, export, image string) {
-		env := []string{entry, "SLURM_EXPORT_ENV=" + export, "SLURM_K8S_INSIDE_IMAGE=" + image}
+		env := []string{entry, "SLURM_K8S_INSIDE_EXPORT=" + export, "SLURM_K8S_INSIDE_IMAGE=" + image}
 		for _, e := range (Job{Options: Options{Image: "debian"}}).Environment(env, Record{}) {
 			name, _, found := strings.Cut(e, "=")
 			if !found || name == "" || strings.IndexByte(e, 0) >= 0 || strings.HasPrefix(e, carriedPrefix) || strings.HasPrefix(e, insidePrefix) {

@@ -33,9 +33,6 @@ func (j *Job) Merge(facts []string) error {
 	number(f, "array_job_id", 1<<32-1, &n.ArrayJobID)
 	number(f, "array_task_id", 1<<32-1, &n.ArrayTaskID)
 	f.text("tres", &n.TRES)
-	if j.IsBatch() { // another step may have fewer nodes
-		number(f, "nodes", maxNodes, &n.Nodes)
-	}
 	f.flag("requeue", &n.Requeue)
 	f.flag("exclusive", &n.Exclusive)
 	f.flag("whole_memory", &n.WholeMemory)

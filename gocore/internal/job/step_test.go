@@ -85,7 +85,7 @@ func TestMergeStepRefuses(t *testing.T) {
 
 // TestMergeLeavesTheStepsNodes: a step may have fewer nodes than its job.
 func TestMergeLeavesTheStepsNodes(t *testing.T) {
-	for step, want := range map[string]int{"batch": 4, "0": 2} {
+	for step, want := range map[string]int{"batch": 2, "0": 2} {
 		j, err := FromFields(startVector("step_id="+step, "nnodes=2", "node_id=1"))
 		require.NoError(t, err)
 		require.NoError(t, j.Merge([]string{"nodes=4"}))

@@ -186,6 +186,11 @@ func (s *Step) remember(reason string) {
 	if !s.Job.IsBatch() {
 		return
 	}
+	if s.startedSteps() {
+		if err := s.takeSteps(&s.record, s.used); err != nil {
+			s.Log.WithError(err).Info("what the job's steps used cannot be read")
+		}
+	}
 	s.record.Reason = reason
 	s.used = nil // it stands in the record
 	s.update([]string{"admin_comment=" + s.record.Encode()})

@@ -67,6 +67,8 @@ type Relay interface {
 type Commands interface {
 	// Offer says what the tasks may call.
 	Offer(stream.Offer)
+	// Called: the tasks have called something.
+	Called() bool
 	// Close ends it, and what it runs.
 	Close() error
 }

@@ -81,8 +81,30 @@ func (s *Step) tryUsage(record job.Record, used job.StepRecord) error {
 		}
 		record, record.Foreign = job.ParseAdminComment(fact(facts, "admin_comment"))
 		record.Steps = append(record.Steps, used)
+	} else if s.startedSteps() {
+		if err := s.takeSteps(&record, &used); err != nil {
+			return err
+		}
 	}
 	return s.Slurm.Update(s.id, []string{"admin_comment=" + record.Encode()})
+}
+
+// startedSteps: the script called Slurm's commands, so that steps of srun may have written
+// what they used since the job's start.
+func (s *Step) startedSteps() bool { return s.Commands != nil && s.Commands.Called() }
+
+// takeSteps takes over what the job's steps have written, and adds the script's own, if any.
+func (s *Step) takeSteps(record *job.Record, used *job.StepRecord) error {
+	facts, err := s.Slurm.Facts(s.id)
+	if err != nil {
+		return err
+	}
+	fresh, foreign := job.ParseAdminComment(fact(facts, "admin_comment"))
+	record.Steps, record.Foreign = fresh.Steps, foreign
+	if used != nil {
+		record.Steps = append(record.Steps, *used)
+	}
+	return nil
 }
 
 // sum is nil where the Pod ended before podinit could report.

@@ -31,6 +31,13 @@ func (r *Relay) Offer(offer Offer) {
 	r.write.ring()
 }
 
+// Called says whether a task has called anything.
+func (r *Relay) Called() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.begun.sent
+}
+
 // commands sends what the process on the Slurm node says, and that it is gone where it is; with
 // Session.mu.
 func (o *outgoing) commands(t *task) (more bool) {

@@ -72,9 +72,11 @@ func TestCommandsWaitForACall(t *testing.T) {
 		require.NoError(t, w.start())
 		synctest.Wait()
 		m.read(func() { require.False(t, m.started) })
+		require.False(t, w.commands.Called())
 		w.podinit.read(func() { w.podinit.commands.out[0].ready = 10 })
 		synctest.Wait()
 		m.read(func() { require.True(t, m.started) })
+		require.True(t, w.commands.Called())
 		endTasks(t, w)
 	})
 }
