@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
@@ -25,7 +24,7 @@ struct caller {
 	bool begun;	    /* the Slurm node knows of the call, and has not said its last word */
 	bool gone_due;	    /* it is to be told that the caller has ended */
 	bool ending;	    /* close once what is pending was written */
-	struct k8s_messages *messages;
+	struct k8s_messages messages;
 	struct k8s_buffer pending;
 	size_t written; /* of pending */
 };
@@ -51,8 +50,6 @@ static void close_caller(struct caller *caller)
 	if (caller->watch.fd < 0)
 		return;
 	watch_close(&caller->watch);
-	free(caller->messages);
-	caller->messages = NULL;
 	k8s_buffer_clear(&caller->pending);
 	caller->written = 0;
 	tell_gone(caller);
@@ -162,7 +159,7 @@ static int pass_on(struct caller *caller, const unsigned char *bytes, size_t cou
 	struct k8s_message message;
 	int rc;
 
-	while ((rc = k8s_messages_next(caller->messages, &bytes, &count, &message)) > 0) {
+	while ((rc = k8s_messages_next(&caller->messages, &bytes, &count, &message)) > 0) {
 		if (!is_from_caller(message.kind) || !begin(caller))
 			return -1;
 		message.call = number_of(caller);
@@ -258,12 +255,11 @@ static void take_caller(int fd)
 		refuse(fd, refusal ? refusal : "too many of Slurm's commands run in this Pod at once");
 		return;
 	}
-	*caller = (struct caller){ .messages = calloc(1, sizeof(*caller->messages)), .pending.limit = PENDING };
+	caller->begun = caller->gone_due = caller->ending = false;
+	caller->messages.have = 0;
+	caller->pending.limit = PENDING;
 	watch_open(&caller->watch, fd, caller_ready, caller);
-	if (!caller->messages)
-		close_caller(caller);
-	else
-		want(caller);
+	want(caller);
 }
 
 static void accept_caller(void *context, uint32_t events)

@@ -10,17 +10,11 @@
 #include <unistd.h>
 
 #include "../common/bytes.h"
-#include "../common/records.h"
 #include "../include/commands.h"
+#include "entries.h"
 
 static const char *const senseless = "the call makes no sense";
 static const char *const no_memory = "the Slurm node has no memory for it";
-
-static const char *add(char **list, size_t *count, const struct k8s_entry *entry)
-{
-	list[*count] = strndup((const char *)entry->value, entry->length);
-	return list[(*count)++] ? NULL : no_memory;
-}
 
 static const char *take_number(const struct k8s_entry *entry, uint32_t *number)
 {
@@ -34,13 +28,14 @@ static const char *take(struct words *words, const struct k8s_entry *entry)
 {
 	switch (entry->tag) {
 	case K8S_RECORD_ARGV:
-		return add(words->arguments, &words->argument_count, entry);
+		words->arguments[words->argument_count++] = (char *)entry->value;
+		return NULL;
 	case K8S_RECORD_ENV:
-		return add(words->variables, &words->variable_count, entry);
+		words->variables[words->variable_count++] = (char *)entry->value;
+		return NULL;
 	case K8S_RECORD_DIRECTORY:
-		free(words->directory);
-		words->directory = strndup((const char *)entry->value, entry->length);
-		return words->directory ? NULL : no_memory;
+		words->directory = (char *)entry->value;
+		return NULL;
 	case K8S_RECORD_TTY:
 		words->rows = k8s_get_u16(entry->value);
 		words->columns = k8s_get_u16(entry->value + 2);
@@ -69,33 +64,22 @@ static const char *check(const struct words *words)
 	return words->script_at >= words->argument_count ? senseless : NULL;
 }
 
-static size_t count_of(const struct k8s_buffer *records)
+const char *words_read(struct words *words, struct k8s_buffer *records)
 {
-	struct k8s_entry entry;
-	size_t at = 0, count = 0;
-
-	while (k8s_records_next(records->bytes, records->size, &at, &entry) > 0)
-		count++;
-	return count;
-}
-
-const char *words_read(struct words *words, const struct k8s_buffer *records)
-{
-	size_t count = count_of(records), at = 0;
-	struct k8s_entry entry;
+	struct entries entries;
 	const char *why = NULL;
-	int rc = 0;
 
 	words->script.limit = K8S_CALL_RECORDS;
-	words->arguments = calloc(count + 1, sizeof(*words->arguments));
-	words->variables = calloc(count + 1, sizeof(*words->variables));
+	if (entries_read(&entries, records))
+		return senseless;
+	words->arguments = calloc(entries.count + 1, sizeof(*words->arguments));
+	words->variables = calloc(entries.count + 1, sizeof(*words->variables));
 	if (!words->arguments || !words->variables)
-		return no_memory;
-	while (!why && (rc = k8s_records_next(records->bytes, records->size, &at, &entry)) > 0)
-		why = take(words, &entry);
-	if (!why)
-		why = rc < 0 ? senseless : check(words);
-	return why;
+		why = no_memory;
+	for (size_t i = 0; !why && i < entries.count; i++)
+		why = take(words, &entries.all[i]);
+	entries_clear(&entries);
+	return why ? why : check(words);
 }
 
 static int write_all(int fd, const unsigned char *bytes, size_t count)
@@ -125,7 +109,7 @@ static const char *base_of(const char *path)
 const char *words_write_script(struct words *words, char **directory, char **path)
 {
 	static const char *const why = "the job file cannot be written to a temporary directory of the Slurm node";
-	char **argument = &words->arguments[words->script_at];
+	const char *word = words->arguments[words->script_at];
 	const char *top = getenv("TMPDIR");
 	int fd, failed;
 
@@ -138,7 +122,7 @@ const char *words_write_script(struct words *words, char **directory, char **pat
 		*directory = NULL;
 		return why;
 	}
-	if (asprintf(path, "%s/%s", *directory, base_of(*argument)) < 0) {
+	if (asprintf(path, "%s/%s", *directory, base_of(word)) < 0) {
 		*path = NULL;
 		return why;
 	}
@@ -147,23 +131,14 @@ const char *words_write_script(struct words *words, char **directory, char **pat
 		return why;
 	failed = write_all(fd, words->script.bytes, words->script.size);
 	failed |= close(fd);
-	free(*argument);
-	*argument = strdup(*path);
-	return failed || !*argument ? why : NULL;
-}
-
-static void free_list(char **list, size_t count)
-{
-	for (size_t i = 0; list && i < count; i++)
-		free(list[i]);
-	free(list);
+	words->arguments[words->script_at] = *path;
+	return failed ? why : NULL;
 }
 
 void words_clear(struct words *words)
 {
-	free_list(words->arguments, words->argument_count);
-	free_list(words->variables, words->variable_count);
-	free(words->directory);
+	free(words->arguments);
+	free(words->variables);
 	k8s_buffer_clear(&words->script);
 	*words = (struct words){ 0 };
 }

@@ -13,18 +13,18 @@ struct words {
 	char **arguments; /* NULL-ended; the first is the command's name */
 	char **variables;
 	size_t argument_count, variable_count;
-	char *directory; /* absolute, or NULL */
+	const char *directory; /* absolute, or NULL */
 	uint16_t rows, columns;
 	unsigned terminals; /* bits of the files that are the terminal; 0: none is */
 	uint32_t script_at; /* the argument that names the script; 0: there is none */
 	struct k8s_buffer script;
 };
 
-/* Reads them; all is words' own. Returns NULL, or a line (static) why not: then call words_clear too. */
-const char *words_read(struct words *words, const struct k8s_buffer *records);
+/* Reads them; strings point into the row, which is written to and must outlive words. Returns NULL, or a line (static) why not: then call words_clear too. */
+const char *words_read(struct words *words, struct k8s_buffer *records);
 
 /* Writes the script to a file of its name in a directory of its own, whose paths are the caller's to
- * remove and free, and lets the argument name it. Returns NULL, or a line (static) why not. */
+ * remove and free, and lets the argument name it (a borrowed *path). Returns NULL, or a line (static) why not. */
 const char *words_write_script(struct words *words, char **directory, char **path);
 
 /* Frees them. */

@@ -3,18 +3,20 @@
 
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "../common/records.h"
+#include "../include/frames.h"
+#include "entries.h"
 
 #define MOST 64
 #define QUERIES " queries"
 
-static char *offered[MOST], *directories[MOST], *variables[MOST];
+static const char *offered[MOST], *directories[MOST], *variables[MOST];
+/* The core's word: one START. */
+static struct k8s_buffer said = { .limit = K8S_FRAME_PAYLOAD };
 
-static int keep(char *list[MOST], const struct k8s_entry *entry)
+static int keep(const char *list[MOST], const struct k8s_entry *entry)
 {
 	size_t count = 0;
 
@@ -22,24 +24,34 @@ static int keep(char *list[MOST], const struct k8s_entry *entry)
 		count++;
 	if (count >= MOST - 1)
 		return -1;
-	list[count] = strndup((const char *)entry->value, entry->length);
-	return list[count] ? 0 : -1;
+	list[count] = (const char *)entry->value;
+	return 0;
+}
+
+static int take(const struct k8s_entry *entry)
+{
+	switch (entry->tag) {
+	case K8S_RECORD_COMMAND:
+		return keep(offered, entry);
+	case K8S_RECORD_PATH:
+		return keep(directories, entry);
+	case K8S_RECORD_ENV:
+		return keep(variables, entry);
+	default:
+		return 0;
+	}
 }
 
 int rules_take(const unsigned char *records, size_t size)
 {
-	struct k8s_entry entry;
-	size_t at = 0;
-	int rc;
+	struct entries entries;
+	int rc = 0;
 
-	while ((rc = k8s_records_next(records, size, &at, &entry)) > 0) {
-		if (entry.tag == K8S_RECORD_COMMAND && keep(offered, &entry))
-			return -1;
-		if (entry.tag == K8S_RECORD_PATH && keep(directories, &entry))
-			return -1;
-		if (entry.tag == K8S_RECORD_ENV && keep(variables, &entry))
-			return -1;
-	}
+	if (said.size || k8s_buffer_append(&said, records, size) || entries_read(&entries, &said))
+		return -1;
+	for (size_t i = 0; !rc && i < entries.count; i++)
+		rc = take(&entries.all[i]);
+	entries_clear(&entries);
 	return rc;
 }
 
