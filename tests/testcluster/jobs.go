@@ -14,9 +14,13 @@ type Record map[string]string
 
 var fieldKey = regexp.MustCompile(`(?:^| )([A-Z][A-Za-z/:]*)=`)
 
-// Records is the job, or an array's tasks each, as slurmctld shows them.
+// Records is the job, or an array's tasks each, as slurmctld shows them; "": all that it knows.
 func Records(id string) ([]Record, error) {
-	out, err := Run(20*time.Second, "scontrol", "show", "job", "-o", "-d", id)
+	args := []string{"show", "job", "-o", "-d"}
+	if id != "" {
+		args = append(args, id)
+	}
+	out, err := Run(20*time.Second, "scontrol", args...)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// report is what an audit found.
+type report struct {
+	findings []string
+	figures  []string
+}
+
+func (r *report) add(job int, format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if job != 0 {
+		text = fmt.Sprintf("job %d: %s", job, text)
+	}
+	r.findings = append(r.findings, text)
+}
+
+func (r *report) print(to io.Writer) {
+	for _, line := range r.figures {
+		fmt.Fprintln(to, line)
+	}
+	for _, line := range r.findings {
+		fmt.Fprintln(to, "FINDING", line)
+	}
+}
+
+// audit judges the run, once every fault is undone and the jobs have had their time.
+func (w *world) audit() *report {
+	r := &report{findings: w.found}
+	for _, left := range w.awaitNothingLeft() {
+		r.add(0, "left behind: %s", left)
+	}
+	w.watch.look()
+	w.ledger.mu.Lock()
+	for _, line := range w.ledger.bad {
+		r.add(0, "the ledger got %q", line)
+	}
+	w.ledger.mu.Unlock()
+	byJob := map[int][]entry{}
+	for _, e := range w.ledger.all() {
+		byJob[e.job] = append(byJob[e.job], e)
+	}
+	for id := range byJob {
+		if w.order(id) == nil {
+			r.add(id, "reported to the ledger, and Slurm never showed it")
+		}
+	}
+	w.mu.Lock()
+	ids := slices.Sorted(maps.Keys(w.ids))
+	w.mu.Unlock()
+	states := map[string]int{}
+	submitted := map[*order]bool{}
+	runs := 0
+	for _, id := range ids {
+		c := w.evidence(id, byJob[id])
+		submitted[c.order] = true
+		states[c.order.kind.name+" "+c.state]++
+		runs += len(c.runs)
+		c.judge(r)
+	}
+	for number, o := range w.placed {
+		if !submitted[o] && !o.kind.srun {
+			r.add(0, "%s was taken and Slurm never showed it", w.placed[number].name())
+		}
+	}
+	for text, at := range w.watch.trouble {
+		r.add(0, "%s, %.1f s after the begin", text, at.Sub(w.began).Seconds())
+	}
+	for _, text := range w.badNodes() {
+		r.add(0, "at the end %s", text)
+	}
+	w.sizes.measure(w.lab.Dir)
+	w.sizes.judge(r)
+	r.figures = append(r.figures, fmt.Sprintf("%d jobs, %d runs of theirs, %d lines of the ledger, in %s", len(ids), runs, len(w.ledger.all()), time.Since(w.began).Round(time.Second)))
+	for _, key := range slices.Sorted(maps.Keys(states)) {
+		r.figures = append(r.figures, fmt.Sprintf("  %-28s %d", key, states[key]))
+	}
+	r.figures = append(r.figures, w.faultFigures()...)
+	return r
+}
+
+func (w *world) faultFigures() []string {
+	done, skipped := map[string]int{}, map[string]int{}
+	sum := 0
+	for _, h := range w.hits {
+		if h.skipped {
+			skipped[h.kind.name]++
+		} else {
+			done[h.kind.name]++
+			sum++
+		}
+	}
+	lines := []string{fmt.Sprintf("%d faults, %d left out for want of somebody to hit", sum, len(w.hits)-sum)}
+	for _, k := range faultKinds {
+		if n := done[k.name]; n > 0 {
+			lines = append(lines, strings.TrimRight(fmt.Sprintf("  %-28s %d", k.name, n), " "))
+		}
+	}
+	return lines
+}
