@@ -50,7 +50,7 @@ clean: ## Remove what was built here; the caches of Kubernetes and images stay.
 .PHONY: test-go
 test-go: ## Unit tests of the Go packages, with the race detector.
 	$(GO) vet ./gocore/... && $(GO) vet -tags e2e ./tests/...
-	$(GO) test -race ./gocore/...
+	$(GO) test -race ./gocore/... ./tests/faults
 
 .PHONY: test-c
 test-c: test-c-podinit test-c-spank ## Tests of relay, podinit and the plugin, under ASan and UBSan.
@@ -62,6 +62,10 @@ test-e2e: build ## End to end on a real Slurm and a real Kubernetes, which it st
 .PHONY: bench
 bench: build ## What the plugin adds to a job, and costs others: BENCH='-rows 1,2 -n 5'. On a quiet machine.
 	@tests/bench/run $(BENCH)
+
+.PHONY: faults
+faults: build ## Run jobs under drawn faults and audit them: FAULTS="-seed 7 -jobs 60 -faults 40".
+	tests/faults/run $(FAULTS)
 
 .PHONY: fuzz
 fuzz: ## Fuzz every parser for FUZZTIME each (default 20s).

@@ -113,9 +113,10 @@ func (w *world) alone(what string) (free func()) {
 	return lock.Unlock
 }
 
-// script runs one of tests/cluster.
+// script runs one of tests/cluster, without their lock: a daemon that waits for another must not keep that one's start
+// waiting. Who needs the same daemon waits for it in alone.
 func (w *world) script(words ...string) error {
-	out, err := testcluster.Run(3*time.Minute, "env", append([]string{"--chdir=/", filepath.Join(w.lab.Scripts, words[0])}, words[1:]...)...)
+	out, err := testcluster.Run(3*time.Minute, "env", append([]string{"--chdir=/", "SLURM_K8S_LOCKED=" + w.lab.Dir, filepath.Join(w.lab.Scripts, words[0])}, words[1:]...)...)
 	if err != nil {
 		return fmt.Errorf("%w %s", err, out)
 	}
