@@ -156,6 +156,7 @@ func (w *world) settle(ctx context.Context) {
 	if ctx.Err() != nil {
 		testcluster.Run(30*time.Second, "scancel", "-u", "alice,bob")
 	}
+	w.revive()
 	started := time.Now()
 	testcluster.Until(8*time.Minute, func() bool {
 		open := w.watch.open()

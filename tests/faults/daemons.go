@@ -21,7 +21,27 @@ func daemon(names ...string) func(*world, *strike, *hit) (func() error, error) {
 			h.target = name + " is killed"
 		}
 		h.reach.all = true
-		return func() error { return w.script("start", name) }, w.script(words...)
+		undo := func() error {
+			if err := w.script("start", name); err != nil {
+				return err
+			}
+			if name == "kube-apiserver" || name == "etcd" {
+				w.revive()
+			}
+			return nil
+		}
+		return undo, w.script(words...)
+	}
+}
+
+// revive starts what ended by itself while the API server was away, as its host's init would.
+func (w *world) revive() {
+	for what, name := range map[string]string{"scheduler": "kube-scheduler", "controllers": "kube-controller-manager"} {
+		free := w.alone(what)
+		if err := w.script("start", name); err != nil {
+			w.log("%s: %v", name, err)
+		}
+		free()
 	}
 }
 

@@ -83,10 +83,10 @@ func (w *world) words(o *order) ([]string, error) {
 	common := []string{"-J", o.name(), "--k8s-image=" + w.lab.Vars["IMAGE_TINY"], "--k8s-workdir=/tmp"}
 	if o.kind.srun {
 		text, err := os.ReadFile(file)
-		words := append([]string{"srun", "--mem=200M", "-o", where + ".%j.out", "-e", errors + ".%j.err"}, common...)
+		words := append([]string{"srun", "--mem=200M", "-t", "6", "-o", where + ".%j.out", "-e", errors + ".%j.err"}, common...)
 		return append(append(words, strings.Fields(o.kind.steps)...), "sh", "-c", string(text)), err
 	}
-	words := append([]string{"sbatch", "--parsable", "--mem=200M", "-t", "15", "-D", "/tmp", "-o", where + ".%j.out", "-e", errors + ".%j.err"}, common...)
+	words := append([]string{"sbatch", "--parsable", "--mem=200M", "-t", "6", "-D", "/tmp", "-o", where + ".%j.out", "-e", errors + ".%j.err"}, common...)
 	if o.append {
 		words = append(words, "--open-mode=append")
 	} else {

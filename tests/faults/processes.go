@@ -107,7 +107,17 @@ func victim(what string) func(*world, *strike, *hit) (func() error, error) {
 				all = append(all, p)
 			}
 		}
-		p, err := one(s, all)
+		// First of the jobs, so that one of many tasks is not hit each time.
+		var jobs []int
+		for _, p := range all {
+			jobs = append(jobs, p.job)
+		}
+		slices.Sort(jobs)
+		job, err := one(s, slices.Compact(jobs))
+		if err != nil {
+			return nil, err
+		}
+		p, err := one(s, slices.DeleteFunc(all, func(p process) bool { return p.job != job }))
 		if err != nil {
 			return nil, err
 		}
@@ -117,17 +127,22 @@ func victim(what string) func(*world, *strike, *hit) (func() error, error) {
 			return nil, errNobody // it has ended meanwhile
 		}
 		if what == "stepd" {
-			return w.noticeLost(p.job), nil
+			return w.noticeLost(p), nil
 		}
 		return nil, nil
 	}
 }
 
-// noticeLost: plain Slurm finds a batch script lost when its slurmd registers anew, and looks only at those older than 20 s.
-func (w *world) noticeLost(job int) func() error {
+// noticeLost: plain Slurm finds a batch script lost when its slurmd registers anew, and looks only at those older than
+// 20 s. A numbered step whose slurmstepd is gone is waited for by its srun for ever: somebody cancels the job.
+func (w *world) noticeLost(lost process) func() error {
 	killed := time.Now()
 	return func() error {
 		testcluster.Until(30*time.Second, func() bool { return time.Since(killed) > 25*time.Second })
+		if lost.step != "batch" {
+			_, err := testcluster.Run(20*time.Second, "scancel", strconv.Itoa(lost.job))
+			return err
+		}
 		defer w.alone("slurmd")()
 		return w.script("restart", "slurmd-n1", "slurmd-n2")
 	}
