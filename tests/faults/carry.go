@@ -154,7 +154,8 @@ func (w *world) cancel(ctx context.Context, o *order) {
 func (w *world) settle(ctx context.Context) {
 	w.log("all is submitted and every fault is undone; waiting for %d jobs", len(w.watch.open()))
 	if ctx.Err() != nil {
-		testcluster.Run(30*time.Second, "scancel", "-u", "alice,bob")
+		testcluster.Run(30*time.Second, "scancel", "--user=alice")
+		testcluster.Run(30*time.Second, "scancel", "--user=bob")
 	}
 	w.revive()
 	started := time.Now()

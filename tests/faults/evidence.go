@@ -19,6 +19,7 @@ type evidence struct {
 	state    string
 	exit     string // CODE:SIGNAL
 	comment  string // AdminComment
+	ran      time.Time // first seen to run
 	ended    time.Time
 	entries  []entry
 	runs     []int // that have begun, in their order
@@ -32,7 +33,7 @@ func (w *world) evidence(id int, entries []entry) *evidence {
 	r := w.watch.record(id)
 	c := &evidence{order: w.order(id), id: id, state: r["JobState"], exit: r["ExitCode"], comment: r["AdminComment"], entries: entries}
 	w.watch.mu.Lock()
-	c.ended, c.history = w.watch.ended[id], w.watch.history[id]
+	c.ran, c.ended, c.history = w.watch.ran[id], w.watch.ended[id], w.watch.history[id]
 	w.watch.mu.Unlock()
 	runs := map[int]bool{}
 	for _, e := range entries {
@@ -62,7 +63,8 @@ func (c *evidence) touched(h *hit) bool {
 	if slices.Contains(h.reach.jobs, c.id) {
 		return true
 	}
-	if !c.ended.IsZero() && c.ended.Before(h.from) {
+	// The watch looks every few seconds, so each of its times is late.
+	if !c.ended.IsZero() && c.ended.Before(h.from) || !c.ran.IsZero() && c.ran.After(h.to.Add(5*time.Second)) {
 		return false
 	}
 	if h.reach.all {

@@ -55,7 +55,7 @@ while read -r ip _; do case $ip in %s*) gate=${ip%%.*}.1 ;; esac; done </etc/hos
 size=%d
 say() { # EVENT ATTEMPTS
 	n=0
-	until [ "$(echo "$1 $SLURM_JOB_ID ${SLURM_RESTART_COUNT:-0} ${SLURM_STEP_ID:-batch} ${SLURM_PROCID:-0} $word" | nc -w 5 $gate %d)" = ok ]; do
+	until [ "$(echo "$1 $SLURM_JOB_ID ${SLURM_RESTART_COUNT:-0} ${SLURM_STEP_ID:-batch} ${SLURM_PROCID:-0} $word" | nc -w 5 $gate %d 2>/dev/null)" = ok ]; do
 		n=$((n + 1))
 		[ $n -lt $2 ] || break
 		sleep 0.3

@@ -23,6 +23,7 @@ type watch struct {
 	mu      sync.Mutex
 	records map[int]testcluster.Record
 	history map[int][]string // a line for each change
+	ran     map[int]time.Time // first seen to run
 	ended   map[int]time.Time
 	trouble map[string]time.Time // nodes drained, jobs held: first seen
 }
@@ -31,7 +32,7 @@ var ourName = regexp.MustCompile(`^faults-(\d+)$`)
 
 func startWatch(w *world) *watch {
 	v := &watch{w: w, done: make(chan struct{}), records: map[int]testcluster.Record{}, history: map[int][]string{},
-		ended: map[int]time.Time{}, trouble: map[string]time.Time{}}
+		ran: map[int]time.Time{}, ended: map[int]time.Time{}, trouble: map[string]time.Time{}}
 	v.over.Add(3)
 	go v.every(2*time.Second, v.look)
 	// What a site runs by a timer.
@@ -80,6 +81,9 @@ func (v *watch) look() {
 		if old["JobState"] != r["JobState"] || old["Restarts"] != r["Restarts"] || old["Reason"] != r["Reason"] {
 			v.history[id] = append(v.history[id], fmt.Sprintf("%6.1fs %s (%s) restarts %s exit %s on %s",
 				time.Since(v.w.began).Seconds(), r["JobState"], r["Reason"], r["Restarts"], r["ExitCode"], r["NodeList"]))
+		}
+		if v.ran[id].IsZero() && r["JobState"] != "PENDING" {
+			v.ran[id] = time.Now()
 		}
 		if testcluster.Terminal[r["JobState"]] {
 			if v.ended[id].IsZero() {
