@@ -17,8 +17,8 @@ type evidence struct {
 	*order
 	id       int
 	state    string
-	exit     string // CODE:SIGNAL
-	comment  string // AdminComment
+	exit     string    // CODE:SIGNAL
+	comment  string    // AdminComment
 	ran      time.Time // first seen to run
 	ended    time.Time
 	entries  []entry

@@ -22,7 +22,7 @@ type watch struct {
 
 	mu      sync.Mutex
 	records map[int]testcluster.Record
-	history map[int][]string // a line for each change
+	history map[int][]string  // a line for each change
 	ran     map[int]time.Time // first seen to run
 	ended   map[int]time.Time
 	trouble map[string]time.Time // nodes drained, jobs held: first seen
