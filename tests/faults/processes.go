@@ -134,7 +134,7 @@ func victim(what string) func(*world, *strike, *hit) (func() error, error) {
 }
 
 // noticeLost: plain Slurm finds a batch script lost when its slurmd registers anew, and looks only at those older than
-// 20 s. A numbered step whose slurmstepd is gone is waited for by its srun for ever: somebody cancels the job.
+// 20 s. A numbered step whose slurmstepd is gone is waited for by its srun without end: somebody cancels the job.
 func (w *world) noticeLost(lost process) func() error {
 	killed := time.Now()
 	return func() error {
