@@ -116,6 +116,7 @@ enum k8s_record {
 	K8S_RECORD_SCRIPT = 'S',    /* bytes of the job's script, joined in order; argv[0] becomes its path */
 	K8S_RECORD_TTY = 'T',       /* u16 rows, u16 columns: the task has a terminal */
 	K8S_RECORD_CPUS = 'B',      /* two bitmaps of one size, see below: the task is bound to cpus */
+	K8S_RECORD_PULL_SECRET = 'K', /* HELLO of local task 0: bytes of the user's Docker configuration, at most K8S_PULL_SECRET_MAX */
 	K8S_RECORD_TASKS = 'N',     /* u32: number of tasks in this container, 1 to 4096 */
 	K8S_RECORD_STATE = 'X',     /* u32: enum k8s_state */
 	K8S_RECORD_VERSION = 'V',   /* text: podinit's version */
@@ -131,6 +132,9 @@ enum k8s_record {
  * where Slurm has bound the task: places among the step's cpus on that node, and at most as
  * many first bits as the Pod asks for cpus. */
 #define K8S_CPUS_BYTES 1024
+
+/* A Docker configuration with the passwords of a few registries has a few hundred bytes. */
+#define K8S_PULL_SECRET_MAX (64 * 1024)
 
 enum k8s_state { K8S_STATE_WAITING = 0, K8S_STATE_STARTED = 1, K8S_STATE_ENDED = 2 };
 

@@ -16,6 +16,7 @@
 #include "affinity.h"
 #include "line.h"
 #include "pieces.h"
+#include "pull_secret.h"
 
 /* Record values that are read piece by piece, as the script is. */
 #define CHUNK 32768
@@ -166,6 +167,8 @@ int hello_send(const struct launch *launch)
 	if (relay.terminal)
 		add_terminal();
 	if (launch->batch && add_script(launch->arguments[0]))
+		return -1;
+	if (launch->pull_secret && pull_secret_add(launch->pull_secret))
 		return -1;
 	return send_end();
 }

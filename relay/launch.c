@@ -45,6 +45,7 @@ int launch_read(struct launch *launch, int argc, char **argv)
 
 	launch->socket = read_socket(getenv("SLURM_K8S_RELAY_FD"));
 	launch->arguments = original_of(argc, argv);
+	launch->pull_secret = getenv("SLURM_K8S_PULL_FILE");
 	launch->batch = batch && !strcmp(batch, "1");
 	if (launch->socket < 0 || !launch->arguments) {
 		complain("the relay was not started by Slurm's plugin");
@@ -54,6 +55,7 @@ int launch_read(struct launch *launch, int argc, char **argv)
 	unsetenv("SLURM_K8S_RELAY_FD");
 	unsetenv("SLURM_K8S_ARGV0");
 	unsetenv("SLURM_K8S_BATCH");
+	unsetenv("SLURM_K8S_PULL_FILE");
 	spawn_open();
 	fcntl(launch->socket, F_SETFD, FD_CLOEXEC);
 	return 0;

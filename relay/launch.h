@@ -3,8 +3,8 @@
  *    [anything] original-argv[1..]      with SLURM_K8S_ARGV0=original-argv[0], or
  *    [anything] --task -- original-argv...
  * and in both SLURM_K8S_RELAY_FD=N, the socket to the core, and SLURM_K8S_BATCH=1
- * where the original argv[0] is the job's script, and SLURM_K8S_COMMANDS_FD=N of the first task,
- * see spawn.h. */
+ * where the original argv[0] is the job's script, SLURM_K8S_COMMANDS_FD=N of the first task,
+ * see spawn.h, and SLURM_K8S_PULL_FILE=PATH where the user's Docker configuration is to be sent. */
 #ifndef RELAY_LAUNCH_H
 #define RELAY_LAUNCH_H
 

@@ -13,6 +13,7 @@ struct launch {
 	int socket;		/* to the core; close-on-exec from here on */
 	char *const *arguments; /* of the original command, NULL-ended */
 	bool batch;		/* the first of them is the job's script, to be sent */
+	const char *pull_secret; /* path of the user's Docker configuration, to be sent; or NULL */
 };
 
 struct relay {

@@ -52,6 +52,13 @@ static struct spank_option table[OPTION_COUNT] = {
 			 "jobs choose",
 		.has_arg = 1, .val = OPTION_NODE_SELECTOR, .cb = option_callback,
 	},
+	[OPTION_PULL_SECRET] = {
+		.name = "k8s-pull-secret",
+		.arginfo = "FILE",
+		.usage = "[k8s] pull the image with the password in this Docker configuration of your own, an "
+			 "absolute path on the Slurm node, mode 0600",
+		.has_arg = 1, .val = OPTION_PULL_SECRET, .cb = option_callback,
+	},
 };
 
 #define IMAGE_NONE "none"
@@ -75,6 +82,9 @@ static const struct {
 	},
 	[OPTION_NODE_SELECTOR] = {
 		.key = "node-selector", .variable = "SLURM_K8S_NODE_SELECTOR", .slurm = SLURM_OPTION("k8s_node_selector"),
+	},
+	[OPTION_PULL_SECRET] = {
+		.key = "pull-secret", .variable = "SLURM_K8S_PULL_SECRET", .slurm = SLURM_OPTION("k8s_pull_secret"),
 	},
 };
 

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "../include/frames.h"
+#include "options.h"
 #include "say.h"
 #include "step.h"
 
@@ -55,13 +56,18 @@ static int keep_open(spank_t spank, const char *variable, int fd)
 }
 
 /* `commands`: that of Slurm's commands in the Pod, which the first task's relay has; -1: not this one. */
-static int hand_over_sockets(spank_t spank, int fd, int commands, bool is_batch)
+static int hand_over_sockets(spank_t spank, int fd, int commands, bool is_batch, bool is_first)
 {
 	if (keep_open(spank, "SLURM_K8S_RELAY_FD", fd))
 		return -1;
 	spank_unsetenv(spank, "SLURM_K8S_COMMANDS_FD");
 	if (commands >= 0 && keep_open(spank, "SLURM_K8S_COMMANDS_FD", commands))
 		return -1;
+	/* Of a step's tasks the first one sends it. */
+	spank_unsetenv(spank, "SLURM_K8S_PULL_FILE");
+	if (is_first && options_value(OPTION_PULL_SECRET) &&
+	    spank_setenv(spank, "SLURM_K8S_PULL_FILE", options_value(OPTION_PULL_SECRET), 1) != ESPANK_SUCCESS)
+		return fail("Slurm refuses to set the relay's environment");
 	/* The job's own environment may say so of a step that is none. */
 	spank_unsetenv(spank, "SLURM_K8S_BATCH");
 	if (is_batch && spank_setenv(spank, "SLURM_K8S_BATCH", "1", 1) != ESPANK_SUCCESS)
@@ -123,7 +129,7 @@ int task_become_relay(spank_t spank, const struct config *config)
 	}
 	if (step->legacy_script && spank_setenv(spank, "SLURM_K8S_SCRIPT", step->legacy_script, 1) != ESPANK_SUCCESS)
 		return fail("Slurm refuses to set SLURM_K8S_SCRIPT");
-	if (hand_over_sockets(spank, step->pairs[task][1], task ? -1 : step->commands[1], step->is_batch))
+	if (hand_over_sockets(spank, step->pairs[task][1], task ? -1 : step->commands[1], step->is_batch, !task))
 		return -1;
 	return replace_command(spank, relay);
 }

@@ -74,6 +74,7 @@ int fake_reset(void **state)
 		"SLURM_K8S_SCOPE",
 		"SLURM_K8S_RENDEZVOUS",
 		"SLURM_K8S_NODE_SELECTOR",
+		"SLURM_K8S_PULL_SECRET",
 		"SLURM_K8S_SCRIPT",
 		"SLURM_K8S_STEP",
 		"SLURM_K8S_INSIDE_IMAGE",
@@ -84,11 +85,13 @@ int fake_reset(void **state)
 		"_SLURM_SPANK_OPTION_k8s_k8s_scope",
 		"_SLURM_SPANK_OPTION_k8s_k8s_rendezvous",
 		"_SLURM_SPANK_OPTION_k8s_k8s_node_selector",
+		"_SLURM_SPANK_OPTION_k8s_k8s_pull_secret",
 		"SLURM_SPANK__SLURM_SPANK_OPTION_k8s_k8s_image",
 		"SLURM_SPANK__SLURM_SPANK_OPTION_k8s_k8s_workdir",
 		"SLURM_SPANK__SLURM_SPANK_OPTION_k8s_k8s_scope",
 		"SLURM_SPANK__SLURM_SPANK_OPTION_k8s_k8s_rendezvous",
 		"SLURM_SPANK__SLURM_SPANK_OPTION_k8s_k8s_node_selector",
+		"SLURM_SPANK__SLURM_SPANK_OPTION_k8s_k8s_pull_secret",
 	};
 
 	(void)state;

@@ -28,6 +28,7 @@ func validate(ctx context.Context, arguments []string, out, faults io.Writer) in
 		option.Workdir:      flags.String("k8s-workdir", "", "as of sbatch: a `DIRECTORY` in the container"),
 		option.Scope:        flags.String("k8s-scope", "", "as of sbatch: `job|steps`"),
 		option.Rendezvous:   flags.String("k8s-rendezvous", "", "as of sbatch: `none|pytorch`"),
+		option.PullSecret:   flags.String("k8s-pull-secret", "", "as of sbatch: `FILE`"),
 		option.NodeSelector: flags.String("k8s-node-selector", "", "as of sbatch: `KEY=VALUE,...`"),
 	}
 	if code, done := parse(flags, arguments, out, faults); done {

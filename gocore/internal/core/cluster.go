@@ -45,6 +45,10 @@ func (c *cluster) CreatePod(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, 
 	return c.client.CreatePod(ctx, pod)
 }
 
+func (c *cluster) CreateSecret(ctx context.Context, secret *corev1.Secret) error {
+	return c.client.CreateSecret(ctx, secret)
+}
+
 func (c *cluster) GetPod(ctx context.Context, name string) (*corev1.Pod, error) {
 	return c.client.GetPod(ctx, c.namespace, name)
 }

@@ -76,6 +76,8 @@ type Options struct {
 	Rendezvous string
 	// NodeSelector is KEY=VALUE,... of labels that the Pod's node must have; may be empty.
 	NodeSelector string
+	// PullSecret is the path of the user's Docker configuration; may be empty.
+	PullSecret string
 }
 
 // IsBatch tells a batch script from a step of srun's.

@@ -35,6 +35,7 @@ func FromFields(start []string) (Job, error) {
 	f.text("option."+option.Workdir, &j.Options.Workdir)
 	f.text("option."+option.Rendezvous, &j.Options.Rendezvous)
 	f.text("option."+option.NodeSelector, &j.Options.NodeSelector)
+	f.text("option."+option.PullSecret, &j.Options.PullSecret)
 	f.text("legacy_script", &j.Options.Script)
 	f.flag("legacy", &j.Options.Legacy)
 	if f.err != nil {
@@ -104,6 +105,9 @@ func (o Options) check() error {
 	}
 	if o.Rendezvous != "" {
 		err = errors.Join(err, option.CheckChoice(option.Rendezvous, o.Rendezvous))
+	}
+	if o.PullSecret != "" {
+		err = errors.Join(err, option.CheckPullSecret(o.PullSecret))
 	}
 	if o.NodeSelector != "" {
 		_, fault := option.ParseNodeSelector(o.NodeSelector)

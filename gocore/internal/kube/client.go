@@ -149,6 +149,12 @@ func (c *Client) Events(ctx context.Context, namespace string, uid types.UID) ([
 	return list.Items, err
 }
 
+// CreateSecret needs the verb create on secrets.
+func (c *Client) CreateSecret(ctx context.Context, object *corev1.Secret) error {
+	return c.REST.Post().Namespace(object.Namespace).Resource("secrets").Body(object).
+		Timeout(requestTimeout).Do(ctx).Error()
+}
+
 // GetConfigMap needs the verb get on configmaps.
 func (c *Client) GetConfigMap(ctx context.Context, namespace, name string) (*corev1.ConfigMap, error) {
 	object := &corev1.ConfigMap{}

@@ -38,6 +38,7 @@ type fakeCluster struct {
 
 	mu        sync.Mutex
 	pods      map[string]*corev1.Pod
+	secrets   []*corev1.Secret
 	version   int
 	made      int
 	changed   chan struct{}
@@ -250,6 +251,15 @@ func (c *fakeCluster) CreatePod(ctx context.Context, pod *corev1.Pod) (made *cor
 		return &corev1.Pod{}, err
 	}
 	return made, nil
+}
+
+func (c *fakeCluster) CreateSecret(ctx context.Context, secret *corev1.Secret) error {
+	return c.w.call(ctx, "CreateSecret", func() error {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.secrets = append(c.secrets, secret.DeepCopy())
+		return nil
+	})
 }
 
 func (c *fakeCluster) play(uid types.UID, script []event) {

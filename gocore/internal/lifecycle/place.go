@@ -66,9 +66,14 @@ func (s *Step) manifest(limit time.Time) (*corev1.Pod, *outcome) {
 	for {
 		name, err := s.Cluster.EnsurePodinit(s.ctx, s.Podinit)
 		if err == nil {
-			pod, err := podspec.Build(podspec.Input{Job: s.Job, Site: s.Site, Session: s.session, PodinitConfigMap: name, Shapes: s.shapes})
+			pod, err := podspec.Build(podspec.Input{
+				Job: s.Job, Site: s.Site, Session: s.session, PodinitConfigMap: name, Shapes: s.shapes, PullSecret: s.Job.Options.PullSecret != "",
+			})
 			if err != nil {
 				return nil, failed(report.Refused(err))
+			}
+			if err := s.takePullSecret(pod.Spec.Containers[0].Image); err != nil {
+				return nil, wrongPullSecret(err)
 			}
 			return pod, nil
 		}
@@ -110,7 +115,9 @@ func (s *Step) overQuota(err error) *outcome { return returned(report.NoRoom(err
 func (s *Step) create(pod *corev1.Pod, limit time.Time) *outcome {
 	pause := retryPause
 	freed := false
+	number := s.SessionID()
 	for {
+		s.namePullSecret(pod, number)
 		made, err := s.Cluster.CreatePod(s.ctx, pod)
 		switch podstatus.ClassifyError(err) {
 		case podstatus.ClassRetry:
@@ -134,7 +141,7 @@ func (s *Step) create(pod *corev1.Pod, limit time.Time) *outcome {
 		}
 		if err == nil {
 			s.follow(made)
-			return nil
+			return s.makePullSecret(made, limit)
 		}
 		if verdict := s.refused(err, limit); verdict != nil {
 			return verdict
@@ -155,6 +162,8 @@ func (s *Step) await(limit time.Time) (again string, verdict *outcome) {
 	defer grace.Stop()
 	late := s.Clock.NewTimer(limit.Sub(begun))
 	defer late.Stop()
+	pulls := s.Clock.NewTimer(s.pullsUntil.Sub(begun))
+	defer pulls.Stop()
 	graceOver, gateOver, tooLate, asked, scheduled := false, false, false, false, false
 	news := newNews(s)
 	defer news.stop()
@@ -171,7 +180,7 @@ func (s *Step) await(limit time.Time) (again string, verdict *outcome) {
 			return report.Vanished(), nil
 		case reading.State == podstatus.Running:
 			return "", nil
-		case reading.StartFault != nil && reading.StartFault.Class == podstatus.ClassFinal:
+		case reading.StartFault != nil && reading.StartFault.Class == podstatus.ClassFinal && !s.pullsAgain(reading.StartFault):
 			return "", failed(report.CannotStart(reading.StartFault))
 		case reading.StartFault != nil && reading.StartFault.Class == podstatus.ClassRetry && reading.StartFault.Ended:
 			return report.CannotStart(reading.StartFault), nil
@@ -207,6 +216,7 @@ func (s *Step) await(limit time.Time) (again string, verdict *outcome) {
 			gateOver = true
 		case <-late.C():
 			tooLate = true
+		case <-pulls.C(): // what was denied until now is denied
 		case <-news.due():
 			news.ready = true
 		case <-s.ctx.Done():

@@ -72,6 +72,8 @@ type Step struct {
 	record     job.Record
 	used       *job.StepRecord // of the step, until it is written
 	writing    sync.WaitGroup  // the goroutine that writes it
+	pullSecret []byte          // of the user's own; nil: none
+	pullsUntil time.Time       // a pull that is denied before is tried again
 	pod        *followed       // nil before one was created, and after it is known to be gone
 	doubt      string          // name of a Pod whose creation was not answered: it may be there
 	attempts   uint32          // how often the Pod of a numbered step was given up before it started

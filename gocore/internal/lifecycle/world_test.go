@@ -43,17 +43,18 @@ const (
 
 // world is a step with models of all that it talks to, which note every rule it breaks.
 type world struct {
-	site    *site.Config
-	stepID  string
-	nodes   int // of the step
-	nodeID  int // of this one among them
-	cluster *fakeCluster
-	slurm   *fakeSlurm
-	relays  []*fakeRelay
-	step    *Step
-	tasks   tasks  // what the tasks in the Pod do
-	fault   string // of the configuration
-	log     bytes.Buffer
+	dockerPath, docker string // --k8s-pull-secret, and what the relay reads there
+	site               *site.Config
+	stepID             string
+	nodes              int // of the step
+	nodeID             int // of this one among them
+	cluster            *fakeCluster
+	slurm              *fakeSlurm
+	relays             []*fakeRelay
+	step               *Step
+	tasks              tasks  // what the tasks in the Pod do
+	fault              string // of the configuration
+	log                bytes.Buffer
 
 	mu         sync.Mutex
 	began      time.Time
@@ -218,7 +219,7 @@ func (w *world) make() {
 	config := Config{
 		Job: job.Job{
 			ID: testJob, Step: w.stepID, Cluster: "lab", Node: "n1", UID: 1000, GID: 1000, User: "alice", CPUs: 1, Nodes: w.nodes, NodeID: w.nodeID,
-			Tasks: len(w.relays), Requeue: true, Options: job.Options{Image: "registry.lab/tiny:1"},
+			Tasks: len(w.relays), Requeue: true, Options: job.Options{Image: "registry.lab/tiny:1", PullSecret: w.dockerPath},
 		},
 		Fault: w.fault, Site: w.site, Podinit: []byte("podinit"), Cluster: w.cluster, Slurm: w.slurm,
 		NewSession: w.newSession, SessionID: func() uint64 { return testSession },
@@ -386,6 +387,7 @@ type fakeRelay struct {
 
 func (r *fakeRelay) Hello(ctx context.Context) (stream.Launch, error) {
 	launch := stream.Launch{Task: r.task, Argv: []string{"/spool/job7/slurm_script", "a"}, Env: append([]string{"A=1"}, r.env...), Script: []byte("#!/bin/sh\n")}
+	launch.PullSecret = []byte(r.w.docker)
 	err := r.w.call(ctx, "Hello", func() error { return r.hello })
 	return launch, err
 }

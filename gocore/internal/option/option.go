@@ -20,10 +20,11 @@ const (
 	Scope        = "scope"
 	Rendezvous   = "rendezvous"
 	NodeSelector = "node-selector"
+	PullSecret   = "pull-secret"
 )
 
 // Names are all of them.
-var Names = []string{Image, Workdir, Scope, Rendezvous, NodeSelector}
+var Names = []string{Image, Workdir, Scope, Rendezvous, NodeSelector, PullSecret}
 
 // None, for an image, is no Pod: the plugin leaves such a job or step alone.
 const None = "none"

@@ -31,6 +31,9 @@ type Input struct {
 	Session uint64
 	// PodinitConfigMap is the name of the ConfigMap with podinit.
 	PodinitConfigMap string
+	// PullSecret tells that the Pod pulls with a Secret of its user's own beside the site's:
+	// the last one, which gets its name for each Pod that is made (NamePullSecret).
+	PullSecret bool
 	// Shapes is asked only where a whole-node job must be clamped. nil, or an error of
 	// it: no clamp, and the scheduler's verdict stands.
 	Shapes func() (Shapes, error)
@@ -85,6 +88,10 @@ func Build(in Input) (*corev1.Pod, error) {
 	put(pod, place)
 	for _, secret := range in.Site.Registries.PullSecrets {
 		pod.Spec.ImagePullSecrets = append(pod.Spec.ImagePullSecrets, corev1.LocalObjectReference{Name: secret})
+	}
+	if in.PullSecret {
+		pod.Spec.ImagePullSecrets = append(pod.Spec.ImagePullSecrets, corev1.LocalObjectReference{})
+		NamePullSecret(pod, in.Session)
 	}
 	selectNodes(&pod.Spec, request.Labels)
 	if request.RuntimeClass != "" {

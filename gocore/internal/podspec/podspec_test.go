@@ -87,6 +87,10 @@ func TestGolden(t *testing.T) {
 				PullSecrets: []string{"mirror", "lab.example"},
 			}
 		},
+		"pull-secret": func(in *Input) {
+			in.PullSecret, in.Site.Registries.PullSecrets = true, []string{"mirror"}
+			in.Job.Step = "3"
+		},
 		"unlimited": func(in *Input) {
 			in.Job.TimeLimit, in.Job.MemoryMiB, in.Job.Groups, in.Job.User = 0, 0, nil, ""
 		},
@@ -151,7 +155,11 @@ func invariants(t *testing.T, in Input, pod *corev1.Pod) {
 	image, err := option.Resolve(in.Job.Options.Image, in.Site.Registries)
 	require.NoError(t, err)
 	require.Equal(t, image, c.Image)
-	require.Len(t, s.ImagePullSecrets, len(in.Site.Registries.PullSecrets))
+	secrets := len(in.Site.Registries.PullSecrets)
+	if in.PullSecret {
+		secrets++
+	}
+	require.Len(t, s.ImagePullSecrets, secrets)
 	require.Equal(t, []string{wellknown.PodinitPath, "init"}, c.Command[:2])
 	require.Len(t, c.Command, 6)
 	require.Empty(t, c.Args)

@@ -8,9 +8,10 @@ import (
 )
 
 const (
-	maxLimits  = 64      // Linux has 16 resources
-	maxStrings = 1 << 17 // arguments and environment; what the kernel takes is less
-	maxCPUs    = 1024    // bytes of a bitmap; Linux's largest machine has 8192 cpus
+	maxLimits     = 64       // Linux has 16 resources
+	maxPullSecret = 64 << 10 // frames.h, K8S_PULL_SECRET_MAX
+	maxStrings    = 1 << 17  // arguments and environment; what the kernel takes is less
+	maxCPUs       = 1024     // bytes of a bitmap; Linux's largest machine has 8192 cpus
 )
 
 // Limit is one resource limit; all ones: unlimited.
@@ -36,8 +37,10 @@ type Launch struct {
 	Limits    []Limit
 	Script    []byte // argv[0] becomes its path
 	TTY       *Winsize
-	CPUs      *CPUs    // nil: not known in a relay's HELLO, not bound in START
-	Commands  []string // of Slurm's, that are offered to the task
+	// PullSecret is the user's Docker configuration, of a HELLO alone; it is never sent on.
+	PullSecret []byte
+	CPUs       *CPUs    // nil: not known in a relay's HELLO, not bound in START
+	Commands   []string // of Slurm's, that are offered to the task
 }
 
 // DecodeLaunch reads the records of task, and those for every task. The script
@@ -88,6 +91,11 @@ func (l *Launch) take(r Record) error {
 		return l.takeCPUs(r.Value)
 	case recordCommand:
 		l.Commands = append(l.Commands, string(r.Value))
+	case recordPull:
+		if len(r.Value) > maxPullSecret || l.PullSecret != nil {
+			return breach("a pull secret of more than %d bytes", maxPullSecret)
+		}
+		l.PullSecret = append([]byte{}, r.Value...)
 	case recordTasks:
 		l.Tasks = binary.BigEndian.Uint32(r.Value)
 		if l.Tasks < 1 || l.Tasks > MaxTasks {

@@ -37,6 +37,21 @@ func sameLaunch(t testing.TB, want, got Launch) {
 	require.Equal(t, want, got)
 }
 
+// A pull secret is for the core alone.
+func TestPullSecretIsNotSentOn(t *testing.T) {
+	hello := AppendRecord(AppendRecord(nil, Record{recordArgv, TaskAll, []byte("a")}), Record{recordPull, TaskAll, []byte("password")})
+	l, err := DecodeLaunch(hello, 0)
+	require.NoError(t, err)
+	require.Equal(t, "password", string(l.PullSecret))
+	start, err := EncodeStart([]Launch{l})
+	require.NoError(t, err)
+	require.NotContains(t, string(start), "password")
+	_, err = DecodeLaunch(AppendRecord(hello, Record{recordPull, TaskAll, nil}), 0)
+	require.Error(t, err, "twice")
+	_, err = DecodeLaunch(AppendRecord(nil, Record{recordPull, TaskAll, make([]byte, maxPullSecret+1)}), 0)
+	require.Error(t, err)
+}
+
 func TestStartRoundTrip(t *testing.T) {
 	text := rapid.StringMatching(`[a-c/ ]{0,5}`)
 	launch := rapid.Custom(func(t *rapid.T) Launch {

@@ -23,6 +23,7 @@ const (
 	recordScript    = 'S'
 	recordTTY       = 'T'
 	recordCPUs      = 'B'
+	recordPull      = 'K'
 	recordTasks     = 'N'
 	recordState     = 'X'
 	recordVersion   = 'V'

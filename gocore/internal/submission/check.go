@@ -60,6 +60,12 @@ func Check(ctx context.Context, r Request, config *site.Config, deps Deps) Resul
 			},
 		)
 	}
+	if imageOK {
+		parts = append(parts, part{
+			run:  func(context.Context) []finding { return checkPullSecret(r, config, deps.Files) },
+			late: func() []finding { return nil },
+		})
+	}
 	parts = append(parts, part{
 		run:  func(ctx context.Context) []finding { return checkShapes(ctx, r, config, deps.Shapes) },
 		late: lateShapes,

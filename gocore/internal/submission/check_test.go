@@ -39,6 +39,12 @@ func TestCheckOneThingWrong(t *testing.T) {
 	asked := func(kind registry.Kind, reason string) change {
 		return func(_ *Request, _ *site.Config, d *Deps) { d.Registry = answering(kind, reason) }
 	}
+	secret := func(mode fs.FileMode, text string) change {
+		return func(r *Request, _ *site.Config, d *Deps) {
+			r.Options["pull-secret"] = "/home/alice/docker.json"
+			d.Files.(fakeFiles).files["home/alice/docker.json"] = &fstest.MapFile{Data: []byte(text), Mode: mode}
+		}
+	}
 	for _, test := range []struct {
 		name    string
 		change  change
@@ -87,6 +93,14 @@ func TestCheckOneThingWrong(t *testing.T) {
 				return registry.Result{Kind: registry.NotFound, Registry: "mirror.lab", Reason: "no such tag or digest"}
 			})
 		}, `no such tag or digest in registry mirror.lab: "mirror.lab/reg/lab/tool:1.0"`, ""},
+
+		{"a relative pull secret", option("pull-secret", "c.json"), `--k8s-pull-secret: not an absolute path`, ""},
+		{"a pull secret that is not here", option("pull-secret", "/home/alice/none.json"), "", `--k8s-pull-secret: the file is not on this machine; it must be on the Slurm node: "/home/alice/none.json"`},
+		{"a pull secret for all to read", secret(0o644, `{"auths":{"reg.local:5000":{"auth":"YTpi"}}}`), `--k8s-pull-secret: others may read the file, mode 0644: "/home/alice/docker.json" (chmod 600 /home/alice/docker.json)`, ""},
+		{"a pull secret of another registry", secret(0o600, `{"auths":{"r.io":{"auth":"YTpi"}}}`), `--k8s-pull-secret: the file has no password for reg.local:5000 (docker login reg.local:5000): "/home/alice/docker.json"`, ""},
+		{"a pull secret that is none", secret(0o600, `xx`), "not a Docker configuration", ""},
+		{"a pull secret that is a directory", option("pull-secret", "/home/alice/out"), "--k8s-pull-secret: the file is not a regular file", ""},
+		{"a good pull secret", secret(0o600, `{"auths":{"reg.local:5000":{"auth":"YTpi"}}}`), "", ""},
 
 		{"no such tag", asked(registry.NotFound, "no such tag or digest"), `--k8s-image: no such tag or digest in registry reg.local:5000: "reg.local:5000/lab/tool:1.0"`, ""},
 		{"denied", asked(registry.Denied, "access denied"), "", "registry reg.local:5000 denies access without credentials"},

@@ -44,6 +44,8 @@ func checkOption(name, value string, config *site.Config) error {
 	switch name {
 	case option.Workdir:
 		return option.CheckWorkdir(value)
+	case option.PullSecret:
+		return option.CheckPullSecret(value)
 	case option.NodeSelector:
 		return option.CheckNodeSelector(value, config.Placement)
 	}

@@ -63,6 +63,12 @@ func PodName(jobID uint32, step string, nodeID int) string {
 	return fmt.Sprintf("%s-step-%s-%d", name, step, nodeID)
 }
 
+// PullSecretName is the name of the Secret that one Pod pulls with, its user's own: each
+// Pod that is made has another number.
+func PullSecretName(pod string, number uint64) string {
+	return fmt.Sprintf("%s-pull-%016x", pod, number)
+}
+
 // PodinitConfigMap names the immutable ConfigMap that carries this podinit:
 // the name holds the hash of its bytes.
 func PodinitConfigMap(podinit []byte) string {
