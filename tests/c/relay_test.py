@@ -199,6 +199,31 @@ class Hello(RelayTest):
             self.assertEqual(relay.wait(), 1)
             self.assertIn("slurm-k8s: error: the job's script %s cannot be read" % path, read_text(relay.err))
 
+    def test_pull_secret(self):
+        with tempfile.NamedTemporaryFile() as file:
+            file.write(b'{"auths": {}}\0 any bytes')
+            file.flush()
+            relay = self.relay(environment={"SLURM_K8S_PULL_FILE": file.name})
+            self.assertEqual([v for t, _, v in relay.records if t == "P"], [b'{"auths": {}}\0 any bytes'])
+            self.assertFalse([v for v in relay.values("E") if v.startswith("SLURM_K8S_PULL_FILE")])
+            self.assertEqual([v for t, _, v in self.relay().records if t == "P"], [])
+
+    def test_pull_secret_refused(self):
+        with tempfile.NamedTemporaryFile() as file:
+            def refused(path, why):
+                relay = self.relay(environment={"SLURM_K8S_PULL_FILE": path}, hello=False)
+                self.assertEqual(relay.wait(), 1)
+                self.assertIn('slurm-k8s: error: --k8s-pull-secret: %s: "%s"' % (why, path), read_text(relay.err))
+            refused("/nowhere/file", "No such file or directory")
+            refused("/dev/null", "not a file")
+            os.chmod(file.name, 0o640)
+            refused(file.name, "others may read the file (chmod 600 it)")
+            os.chmod(file.name, 0o600)
+            file.truncate(65537)
+            refused(file.name, "the file is larger than 64 KiB")
+            os.chown(file.name, 65534, 65534)
+            refused(file.name, "the file is not your own")
+
     def test_script_too_large(self):
         with tempfile.NamedTemporaryFile() as file:
             file.truncate(17 << 20)
