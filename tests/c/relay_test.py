@@ -204,9 +204,9 @@ class Hello(RelayTest):
             file.write(b'{"auths": {}}\0 any bytes')
             file.flush()
             relay = self.relay(environment={"SLURM_K8S_PULL_FILE": file.name})
-            self.assertEqual([v for t, _, v in relay.records if t == "P"], [b'{"auths": {}}\0 any bytes'])
+            self.assertEqual([v for t, _, v in relay.records if t == "K"], [b'{"auths": {}}\0 any bytes'])
             self.assertFalse([v for v in relay.values("E") if v.startswith("SLURM_K8S_PULL_FILE")])
-            self.assertEqual([v for t, _, v in self.relay().records if t == "P"], [])
+            self.assertEqual([v for t, _, v in self.relay().records if t == "K"], [])
 
     def test_pull_secret_refused(self):
         with tempfile.NamedTemporaryFile() as file:
