@@ -92,9 +92,10 @@ static void explain_directory(const char *path, int cause, const char *instead)
 {
 	bool absent = cause == ENOENT || cause == ENOTDIR;
 
-	dprintf(STDERR_FILENO, "slurm-k8s: %sdirectory \"%s\" %s%s%s%s%s\n", instead ? "" : "error: --k8s-workdir: ", path,
-		absent ? "is not in the image" : "cannot be entered: ", absent ? "" : strerror(cause),
-		instead ? "; starting in \"" : "", instead ? instead : "", instead ? "\"" : "");
+	/* What must exist was asked for, or lies on a volume: it is not the image's alone. */
+	dprintf(STDERR_FILENO, "slurm-k8s: %sdirectory \"%s\" %s%s%s%s%s\n", instead ? "" : "error: the job's ", path,
+		!absent ? "cannot be entered: " : instead ? "is not in the image" : "is not in the container",
+		absent ? "" : strerror(cause), instead ? "; starting in \"" : "", instead ? instead : "", instead ? "\"" : "");
 }
 
 /* The image's own (WORKDIR), in which the container's runtime started podinit. */

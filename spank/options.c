@@ -59,6 +59,19 @@ static struct spank_option table[OPTION_COUNT] = {
 			 "absolute path on the Slurm node, mode 0600",
 		.has_arg = 1, .val = OPTION_PULL_SECRET, .cb = option_callback,
 	},
+	[OPTION_MOUNT] = {
+		.name = "k8s-mount",
+		.arginfo = "NAME[:PATH][:ro]",
+		.usage = "[k8s] mount volumes of the site, with a comma between, at their own paths or at these, "
+			 "read-only or as the site has them",
+		.has_arg = 1, .val = OPTION_MOUNT, .cb = option_callback,
+	},
+	[OPTION_PVC] = {
+		.name = "k8s-pvc",
+		.arginfo = "SIZE[:CLASS][:PATH]",
+		.usage = "[k8s] make a volume of this size for the Pod, as 100Gi, which goes with it",
+		.has_arg = 1, .val = OPTION_PVC, .cb = option_callback,
+	},
 };
 
 #define IMAGE_NONE "none"
@@ -86,6 +99,8 @@ static const struct {
 	[OPTION_PULL_SECRET] = {
 		.key = "pull-secret", .variable = "SLURM_K8S_PULL_SECRET", .slurm = SLURM_OPTION("k8s_pull_secret"),
 	},
+	[OPTION_MOUNT] = { .key = "mount", .variable = "SLURM_K8S_MOUNT", .slurm = SLURM_OPTION("k8s_mount") },
+	[OPTION_PVC] = { .key = "pvc", .variable = "SLURM_K8S_PVC", .slurm = SLURM_OPTION("k8s_pvc") },
 };
 
 static struct {

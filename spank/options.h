@@ -10,7 +10,7 @@
 /* The name of the plugin, as Slurm knows it: part of the names under which options travel. */
 #define PLUGIN_NAME "k8s"
 
-enum option { OPTION_IMAGE, OPTION_WORKDIR, OPTION_SCOPE, OPTION_RENDEZVOUS, OPTION_NODE_SELECTOR, OPTION_PULL_SECRET, OPTION_COUNT };
+enum option { OPTION_IMAGE, OPTION_WORKDIR, OPTION_SCOPE, OPTION_RENDEZVOUS, OPTION_NODE_SELECTOR, OPTION_PULL_SECRET, OPTION_MOUNT, OPTION_PVC, OPTION_COUNT };
 
 /* Who named a value. A later one of the same rank replaces an earlier one. */
 enum option_source {

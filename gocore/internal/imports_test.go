@@ -24,7 +24,7 @@ const module = "github.com/slurm-k8s/slurm-k8s/gocore/internal/"
 // those and the adapters, and nothing else of ours. Only core knows all.
 var (
 	pure     = []string{"wellknown", "site", "option", "job", "podspec", "podstatus", "report"}
-	adapters = []string{"kube", "stream", "registry"}
+	adapters = []string{"kube", "stream", "registry", "identity"}
 	useCases = []string{"submission", "collector", "doctor"}
 )
 

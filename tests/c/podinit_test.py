@@ -534,7 +534,7 @@ class Tasks(PodinitTest):
         core.start(record("A", "/bin/pwd"), record("D", "/nowhere"), record("R"))
         self.assertEqual(core.finish(), 1)
         self.assertEqual(step.text(), "")
-        self.assertEqual(step.text(0, STDERR), 'slurm-k8s: error: --k8s-workdir: directory "/nowhere" is not in the image\n')
+        self.assertEqual(step.text(0, STDERR), 'slurm-k8s: error: the job\'s directory "/nowhere" is not in the container\n')
 
     def test_umask(self):
         step, core = self.begin()

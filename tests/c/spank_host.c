@@ -75,6 +75,8 @@ int fake_reset(void **state)
 		"SLURM_K8S_RENDEZVOUS",
 		"SLURM_K8S_NODE_SELECTOR",
 		"SLURM_K8S_PULL_SECRET",
+		"SLURM_K8S_MOUNT",
+		"SLURM_K8S_PVC",
 		"SLURM_K8S_SCRIPT",
 		"SLURM_K8S_STEP",
 		"SLURM_K8S_INSIDE_IMAGE",
@@ -86,12 +88,16 @@ int fake_reset(void **state)
 		"_SLURM_SPANK_OPTION_k8s_k8s_rendezvous",
 		"_SLURM_SPANK_OPTION_k8s_k8s_node_selector",
 		"_SLURM_SPANK_OPTION_k8s_k8s_pull_secret",
+		"_SLURM_SPANK_OPTION_k8s_k8s_mount",
+		"_SLURM_SPANK_OPTION_k8s_k8s_pvc",
 		"SLURM_SPANK__SLURM_SPANK_OPTION_k8s_k8s_image",
 		"SLURM_SPANK__SLURM_SPANK_OPTION_k8s_k8s_workdir",
 		"SLURM_SPANK__SLURM_SPANK_OPTION_k8s_k8s_scope",
 		"SLURM_SPANK__SLURM_SPANK_OPTION_k8s_k8s_rendezvous",
 		"SLURM_SPANK__SLURM_SPANK_OPTION_k8s_k8s_node_selector",
 		"SLURM_SPANK__SLURM_SPANK_OPTION_k8s_k8s_pull_secret",
+		"SLURM_SPANK__SLURM_SPANK_OPTION_k8s_k8s_mount",
+		"SLURM_SPANK__SLURM_SPANK_OPTION_k8s_k8s_pvc",
 	};
 
 	(void)state;

@@ -278,7 +278,12 @@ static void test_scope(void **state)
 	fake_option("k8s-image", "a:1", 0);
 	fake_option("k8s-scope", "steps", 0);
 	fake_option("k8s-rendezvous", "pytorch", 0);
+	fake_option("k8s-mount", "data:/d:ro,home", 0);
+	fake_option("k8s-pvc", "10Gi:fast", 0);
 	assert_int_equal(submit(), 0);
+	asked("option.mount=data:/d:ro,home");
+	asked("option.pvc=10Gi:fast");
+	assert_string_equal(getenv("SLURM_K8S_MOUNT"), "data:/d:ro,home");
 	asked("option.scope=steps");
 	asked("option.rendezvous=pytorch");
 	assert_string_equal(getenv("SLURM_K8S_SCOPE"), "steps");

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/site"
 )
@@ -13,6 +14,7 @@ import (
 // checkConfig checks a site file, which may be a draft of anybody's, and says all that is wrong with it.
 func checkConfig(_ context.Context, arguments []string, out, faults io.Writer) int {
 	flags := newFlags("check-config", faults)
+	policy := flags.Bool("policy", false, "print the value of the namespace's annotation "+site.AllowAnnotation+" for the file, and nothing else")
 	if code, done := parse(flags, arguments, out, faults); done {
 		return code
 	}
@@ -28,7 +30,8 @@ func checkConfig(_ context.Context, arguments []string, out, faults io.Writer) i
 	if err != nil {
 		return complain(faults, "check-config", err.Error())
 	}
-	if _, found := site.Check(data); len(found) > 0 {
+	config, found := site.Check(data)
+	if len(found) > 0 {
 		for _, fault := range found {
 			fmt.Fprintln(faults, fault.At(path))
 		}
@@ -37,6 +40,15 @@ func checkConfig(_ context.Context, arguments []string, out, faults io.Writer) i
 	if mine != nil {
 		fmt.Fprintf(faults, "slurm-k8s check-config: warning: the plugin would refuse the file as it lies there: %s\n", mine)
 	}
+	if *policy {
+		fmt.Fprintln(out, strings.Join(config.Allow(), " "))
+		return exitOK
+	}
 	fmt.Fprintf(out, "%s: no fault found\n", path)
+	level, why := config.Level()
+	if why != "" {
+		why = ", since " + why
+	}
+	fmt.Fprintf(out, "namespace %s: Pod Security level %s%s\n", config.Namespace, level, why)
 	return exitOK
 }

@@ -38,6 +38,7 @@ func commands() []command {
 	return []command{
 		{"validate", "[OPTION]... JOBFILE", "check a job file as sbatch would, and submit nothing", validate},
 		{"check-config", "[OPTION]... [FILE]", "check the site's configuration, and say every fault with its line", checkConfig},
+		{"render", "[OPTION]... JOBFILE...", "print the Pods that job files would get, and make none", render},
 		{"gc", "[OPTION]...", "remove what no job stands behind, publish the nodes' shapes", gc},
 		{"doctor", "[OPTION]...", "look whether the parts of the installation fit together, from this host", lookAtAll},
 		{"version", "", "print the version", printVersion},

@@ -67,8 +67,16 @@ func TestCheckConfig(t *testing.T) {
 	require.NoError(t, os.Chmod(path, 0o664))
 	code, out, faults = call(t, "check-config", path)
 	assert.Equal(t, exitOK, code)
-	assert.Equal(t, path+": no fault found\n", out)
+	assert.Equal(t, path+": no fault found\nnamespace x: Pod Security level restricted\n", out)
 	assert.Contains(t, faults, "warning: the plugin would refuse the file as it lies there")
+
+	require.NoError(t, os.WriteFile(path, []byte("volumes: {home: {host_path: /srv/home, mount: /home}}\nclaims: {allowed: yes, max_size: 1Gi}\n"), 0o644))
+	code, out, _ = call(t, "check-config", path)
+	assert.Equal(t, exitOK, code)
+	assert.Contains(t, out, "namespace slurm: Pod Security level privileged, since volume \"home\" is a host_path\n")
+	code, out, _ = call(t, "check-config", "--policy", path)
+	assert.Equal(t, exitOK, code)
+	assert.Equal(t, "claim-size:1Gi claim: hostPath:/srv/home\n", out)
 
 	code, _, faults = call(t, "check-config", "/none/k8s.yaml")
 	assert.Equal(t, exitFault, code)

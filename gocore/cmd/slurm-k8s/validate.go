@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -23,14 +24,7 @@ const maxHead = 4 << 20
 func validate(ctx context.Context, arguments []string, out, faults io.Writer) int {
 	flags := newFlags("validate", faults)
 	path := flags.String("config", defaultConfig, "the site's configuration, a `FILE`")
-	given := map[string]*string{
-		option.Image:        flags.String("k8s-image", "", "as of sbatch: the `IMAGE` of the Pod"),
-		option.Workdir:      flags.String("k8s-workdir", "", "as of sbatch: a `DIRECTORY` in the container"),
-		option.Scope:        flags.String("k8s-scope", "", "as of sbatch: `job|steps`"),
-		option.Rendezvous:   flags.String("k8s-rendezvous", "", "as of sbatch: `none|pytorch`"),
-		option.PullSecret:   flags.String("k8s-pull-secret", "", "as of sbatch: `FILE`"),
-		option.NodeSelector: flags.String("k8s-node-selector", "", "as of sbatch: `KEY=VALUE,...`"),
-	}
+	given := ownFlags(flags)
 	if code, done := parse(flags, arguments, out, faults); done {
 		return code
 	}
@@ -56,6 +50,24 @@ func validate(ctx context.Context, arguments []string, out, faults io.Writer) in
 		return exitOK
 	}
 	return tell(submission.Check(ctx, request, config, submission.LocalDeps(config, shapesOf(config))), flags.Arg(0), out, faults)
+}
+
+// ownFlags are the plugin's options as flags of a command.
+func ownFlags(flags *flag.FlagSet) map[string]*string {
+	given := map[string]*string{}
+	for name, about := range map[string]string{
+		option.Image:        "as of sbatch: the `IMAGE` of the Pod",
+		option.Workdir:      "as of sbatch: a `DIRECTORY` in the container",
+		option.Scope:        "as of sbatch: `job|steps`",
+		option.Rendezvous:   "as of sbatch: `none|pytorch`",
+		option.NodeSelector: "as of sbatch: labels of Kubernetes nodes, `KEY=VALUE,...`",
+		option.PullSecret:   "as of sbatch: a Docker configuration, `FILE`",
+		option.Mount:        "as of sbatch: volumes of the site, `NAME[:PATH][:ro],...`",
+		option.PVC:          "as of sbatch: a volume for the Pod, `SIZE[:CLASS][:PATH]`",
+	} {
+		given[name] = flags.String("k8s-"+name, "", about)
+	}
+	return given
 }
 
 // tell prints a check's result.

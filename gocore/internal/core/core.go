@@ -23,6 +23,7 @@ import (
 	"golang.org/x/sys/unix"
 	"k8s.io/utils/clock"
 
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/identity"
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/job"
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/lifecycle"
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/report"
@@ -150,7 +151,7 @@ func newStep(host Host, log *logrus.Logger, fields []string, relays []*stream.Re
 	id, _ := strconv.ParseUint(request(fields).get("job_id"), 10, 32)
 	entry := log.WithField("job", id)
 	config := lifecycle.Config{
-		Job: job.Job{ID: uint32(id), Step: request(fields).get("step_id")}, Slurm: host,
+		Job: job.Job{ID: uint32(id), Step: request(fields).get("step_id")}, Slurm: host, Directory: identity.System{},
 		SessionID: sessionID, Random: mathrand.Float64, Clock: clock.RealClock{}, Log: entry,
 	}
 	for _, relay := range relays {

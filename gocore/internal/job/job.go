@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/option"
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/wellknown"
 )
 
@@ -78,6 +79,9 @@ type Options struct {
 	NodeSelector string
 	// PullSecret is the path of the user's Docker configuration; may be empty.
 	PullSecret string
+	// Mounts are the site's volumes that the job asks for, Claim a volume made for it.
+	Mounts []option.VolumeMount
+	Claim  *option.Claimed
 }
 
 // IsBatch tells a batch script from a step of srun's.

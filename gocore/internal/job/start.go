@@ -46,7 +46,7 @@ func FromFields(start []string) (Job, error) {
 			return Job{}, fmt.Errorf("%s is missing", key)
 		}
 	}
-	if err := errors.Join(j.checkStep(), j.checkIdentity(), j.Options.check()); err != nil {
+	if err := errors.Join(j.checkStep(), j.checkIdentity(), j.Options.check(), j.Options.parse(f.values)); err != nil {
 		return Job{}, err
 	}
 	return j, nil
@@ -112,6 +112,18 @@ func (o Options) check() error {
 	if o.NodeSelector != "" {
 		_, fault := option.ParseNodeSelector(o.NodeSelector)
 		err = errors.Join(err, fault)
+	}
+	return err
+}
+
+// parse reads the options that are more than a text.
+func (o *Options) parse(values map[string]string) (err error) {
+	if value, ok := values["option."+option.Mount]; ok {
+		o.Mounts, err = option.ParseMounts(value)
+	}
+	if value, ok := values["option."+option.PVC]; ok {
+		claim, fault := option.ParseClaim(value)
+		o.Claim, err = &claim, errors.Join(err, fault)
 	}
 	return err
 }

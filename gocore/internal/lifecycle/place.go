@@ -67,7 +67,8 @@ func (s *Step) manifest(limit time.Time) (*corev1.Pod, *outcome) {
 		name, err := s.Cluster.EnsurePodinit(s.ctx, s.Podinit)
 		if err == nil {
 			pod, err := podspec.Build(podspec.Input{
-				Job: s.Job, Site: s.Site, Session: s.session, PodinitConfigMap: name, Shapes: s.shapes, PullSecret: s.Job.Options.PullSecret != "",
+				Job: s.Job, Site: s.Site, Session: s.session, PodinitConfigMap: name, Shapes: s.shapes,
+				PullSecret: s.Job.Options.PullSecret != "", Directory: s.Directory,
 			})
 			if err != nil {
 				return nil, failed(report.Refused(err))

@@ -8,6 +8,7 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/job"
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/podspec"
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/stream"
 )
 
@@ -56,6 +57,8 @@ func (s *Step) prepared() []stream.Launch {
 		}
 		if s.Job.Options.Workdir != "" {
 			launch.Directory, launch.Required = s.Job.Options.Workdir, true
+		} else if s.pod != nil && podspec.OnVolume(s.pod.last, launch.Directory) {
+			launch.Required = true
 		}
 		if s.Job.Options.Script != "" {
 			launch.Script, launch.Argv = nil, append([]string{s.Job.Options.Script}, job.Arguments(launch.Argv)...)

@@ -50,6 +50,7 @@ type Config struct {
 	Relays     []Relay
 	Commands   Commands // nil: the host has no place for them
 	Cluster    Cluster
+	Directory  site.Directory // of the site's users and groups
 	Slurm      Slurm
 	NewSession func(id uint64, dial stream.Dialer) Session
 	SessionID  func() uint64  // random, never 0

@@ -21,10 +21,12 @@ const (
 	Rendezvous   = "rendezvous"
 	NodeSelector = "node-selector"
 	PullSecret   = "pull-secret"
+	Mount        = "mount"
+	PVC          = "pvc"
 )
 
 // Names are all of them.
-var Names = []string{Image, Workdir, Scope, Rendezvous, NodeSelector, PullSecret}
+var Names = []string{Image, Workdir, Scope, Rendezvous, NodeSelector, PullSecret, Mount, PVC}
 
 // None, for an image, is no Pod: the plugin leaves such a job or step alone.
 const None = "none"
@@ -91,6 +93,27 @@ func CheckWorkdir(value string) error {
 		return fault(flag, value, "not an absolute path (it is a directory in the container)")
 	}
 	return checkPath(flag, value)
+}
+
+// Check checks the value of one of the options by its name, but for what only the site knows.
+func Check(name, value string) (err error) {
+	switch name {
+	case Image:
+		return CheckImage(value)
+	case Workdir:
+		return CheckWorkdir(value)
+	case NodeSelector:
+		_, err = ParseNodeSelector(value)
+	case PullSecret:
+		return CheckPullSecret(value)
+	case Mount:
+		_, err = ParseMounts(value)
+	case PVC:
+		_, err = ParseClaim(value)
+	default:
+		return CheckChoice(name, value)
+	}
+	return err
 }
 
 // CheckChoice wants one of the few words that the option takes.

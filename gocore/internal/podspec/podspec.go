@@ -37,6 +37,8 @@ type Input struct {
 	// Shapes is asked only where a whole-node job must be clamped. nil, or an error of
 	// it: no clamp, and the scheduler's verdict stands.
 	Shapes func() (Shapes, error)
+	// Directory is asked where the site's lists for a volume have names.
+	Directory site.Directory
 }
 
 // Build makes the Pod. Its errors are the user's to read: what of the job Kubernetes cannot have.
@@ -59,6 +61,10 @@ func Build(in Input) (*corev1.Pod, error) {
 		return nil, err
 	}
 	shm, err := shmSize(in.Site, request)
+	if err != nil {
+		return nil, err
+	}
+	storage, err := StorageFor(j.Options, whoIs(j), in.Site, in.Directory)
 	if err != nil {
 		return nil, err
 	}
@@ -97,6 +103,7 @@ func Build(in Input) (*corev1.Pod, error) {
 	if request.RuntimeClass != "" {
 		pod.Spec.RuntimeClassName = &request.RuntimeClass
 	}
+	storage.add(&pod.Spec, corev1.PullPolicy(in.Site.Pod.PullPolicy))
 	return pod, nil
 }
 

@@ -71,6 +71,8 @@ func Default() *Config {
 		},
 		// A user may do on the Slurm node what he asks for from his Pod, and scripts with srun run unchanged.
 		Commands: Commands{Allow: CommandsAll, Path: defaultPath()},
+		// No path that an image has by itself.
+		Claims: Claims{Path: "/scratch"},
 	}
 }
 

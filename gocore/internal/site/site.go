@@ -40,6 +40,11 @@ type Config struct {
 	Submission Submission `json:"submission"`
 	Output     Output     `json:"output"`
 	Commands   Commands   `json:"commands"`
+
+	// Volumes that jobs may have, by name.
+	Volumes map[string]Volume `json:"volumes,omitempty"`
+	// Claims: volumes that are made for one job.
+	Claims Claims `json:"claims"`
 }
 
 // Gate says how long a Pod that does not fit keeps its place.

@@ -78,6 +78,7 @@ func (c *Config) Validate() error {
 	c.validateRegistries(&f)
 	c.validateSubmission(&f)
 	c.validateCommands(&f)
+	c.validateVolumes(&f)
 	if c.Output.Rate != 0 && c.Output.Rate < minRate {
 		f.add("output.rate", "%d, must be 0 (no limit) or at least %d bytes per second", c.Output.Rate, minRate)
 	}

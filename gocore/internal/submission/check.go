@@ -46,6 +46,7 @@ func Check(ctx context.Context, r Request, config *site.Config, deps Deps) Resul
 		image, _ := option.Resolve(r.Options[option.Image], config.Registries)
 		parts = append(parts, imagePart(image, config, deps.Registry))
 	}
+	parts = append(parts, volumesPart(r, config, deps))
 	if r.Tool == "sbatch" {
 		parts = append(parts,
 			part{

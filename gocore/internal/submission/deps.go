@@ -7,6 +7,7 @@ import (
 	"io/fs"
 
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/registry"
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/site"
 )
 
 // Registry says whether an image is there.
@@ -48,4 +49,8 @@ type Deps struct {
 	Shapes   Shapes
 	Shell    ShellCheck
 	Files    Files
+	// Directory has the machine's users and groups by name; Self the ids of this process.
+	// A nil Self: who submits is not known.
+	Directory site.Directory
+	Self      func() (uid uint32, gids []uint32, ok bool)
 }

@@ -5,6 +5,7 @@ package submission
 import (
 	"context"
 
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/identity"
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/registry"
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/site"
 )
@@ -20,5 +21,7 @@ func LocalDeps(config *site.Config, shapes Shapes) Deps {
 		Shapes: shapes,
 		Shell:  LocalShell{},
 		Files:  LocalFiles{},
+
+		Directory: identity.System{}, Self: identity.Self,
 	}
 }

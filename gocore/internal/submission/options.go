@@ -41,15 +41,10 @@ func checkOptions(r Request, config *site.Config) (findings []finding, imageOK b
 }
 
 func checkOption(name, value string, config *site.Config) error {
-	switch name {
-	case option.Workdir:
-		return option.CheckWorkdir(value)
-	case option.PullSecret:
-		return option.CheckPullSecret(value)
-	case option.NodeSelector:
+	if name == option.NodeSelector {
 		return option.CheckNodeSelector(value, config.Placement)
 	}
-	return option.CheckChoice(name, value)
+	return option.Check(name, value)
 }
 
 // checkUser refuses root: nothing in a Pod of ours runs with uid 0.

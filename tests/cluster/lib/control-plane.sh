@@ -63,3 +63,14 @@ start_kube_scheduler() {
 		--bind-address=127.0.0.1 --secure-port="$PORT_SCHEDULER" --kube-api-qps=2000 --kube-api-burst=4000
 	await kube-scheduler 60 curl -skf --noproxy '*' "https://127.0.0.1:$PORT_SCHEDULER/readyz"
 }
+
+start_provisioner() { # of volumes for the StorageClass "local"
+	kubectl apply -f - >/dev/null <<-Y
+		apiVersion: storage.k8s.io/v1
+		kind: StorageClass
+		metadata: {name: local}
+		provisioner: slurm-k8s.test/local
+	Y
+	spawn provisioner env KUBECONFIG="$CLUSTER/etc/admin.kubeconfig" "$HERE/provisioner" "$CLUSTER/volumes"
+	await provisioner 10 test -d "$CLUSTER/volumes"
+}

@@ -9,7 +9,7 @@
 
 # In the order in which they need each other.
 DAEMONS=(munged mariadb slurmdbd slurmctld slurmd-n1 slurmd-n2
-	etcd kube-apiserver kube-controller-manager kube-scheduler registry registry-denied
+	etcd kube-apiserver kube-controller-manager kube-scheduler provisioner registry registry-denied
 	node-real1 containerd-real1 kubelet-real1 node-real2 containerd-real2 kubelet-real2)
 
 start_daemon() { # NAME

@@ -1,0 +1,6 @@
+#!/bin/bash
+# Two GPUs, and the site's volume "datasets", which its k8s.yaml must name, at another path and read-only.
+#SBATCH --job-name=train --cpus-per-task=8 --mem=32G --gres=gpu:2 --time=1-00:00:00
+#SBATCH --k8s-image=pytorch/pytorch:latest
+#SBATCH --k8s-mount=datasets:/data:ro
+python3 train.py --data=/data --out=results

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/identity"
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/job"
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/option"
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/podspec"
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/site"
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/submission"
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/wellknown"
+)
+
+// render prints the objects that a job file would get, and makes none.
+func render(_ context.Context, arguments []string, out, faults io.Writer) int {
+	flags := newFlags("render", faults)
+	path := flags.String("config", defaultConfig, "the site's configuration, a `FILE`")
+	libexec := flags.String("libexec", defaultLibexec, "the `DIRECTORY` of podinit")
+	name := flags.String("user", identity.Me(), "whose job it is, a `USER` of this machine")
+	id := flags.Uint("job-id", 1, "the job's `NUMBER`")
+	withPodinit := flags.Bool("podinit", false, "print the ConfigMap with podinit too")
+	given := ownFlags(flags)
+	if code, done := parse(flags, arguments, out, faults); done {
+		return code
+	}
+	if flags.NArg() == 0 {
+		fmt.Fprintln(faults, "slurm-k8s render: a job file is wanted (try: slurm-k8s render --help)")
+		return exitUsage
+	}
+	config, err := site.Load(*path)
+	if err != nil {
+		return complain(faults, "render", err.Error())
+	}
+	podinit, err := os.ReadFile(*libexec + "/podinit")
+	if err != nil {
+		return complain(faults, "render", fmt.Sprintf("podinit cannot be read: %v (--libexec=DIRECTORY says where it is)", err))
+	}
+	r := renderer{config: config, podinit: podinit, user: *name, options: map[string]string{}}
+	for name, value := range given {
+		if isSet(flags, "k8s-"+name) {
+			r.options[name] = *value
+		}
+	}
+	var texts []string
+	if *withPodinit {
+		text, err := yaml.Marshal(podinitObject(config.Namespace, podinit))
+		if err != nil {
+			return complain(faults, "render", err.Error())
+		}
+		texts = append(texts, string(text))
+	}
+	code := exitOK
+	for i, file := range flags.Args() {
+		text, err := r.file(file, *id+uint(i))
+		if err != nil {
+			for line := range strings.SplitSeq(err.Error(), "\n") {
+				code = complain(faults, "render", file+": "+line)
+			}
+			continue
+		}
+		texts = append(texts, text)
+	}
+	if code == exitOK { // all of them, or none that kubectl would apply
+		fmt.Fprint(out, strings.Join(texts, "---\n"))
+	}
+	return code
+}
+
+// renderer has what the Pods of several job files have in common.
+type renderer struct {
+	config  *site.Config
+	podinit []byte
+	user    string
+	options map[string]string // of the command line
+}
+
+// file is the Pod of one job file, as YAML that kubectl takes.
+func (r renderer) file(file string, id uint) (string, error) {
+	request, err := requestOf(file, r.config)
+	if err != nil {
+		return "", err
+	}
+	maps.Copy(request.Options, r.options)
+	if request.Options[option.Image] == "" || !request.Wanted() {
+		return "", fmt.Errorf("has no %s: the job would not run in a Pod", option.Flag(option.Image))
+	}
+	j, err := jobOf(request, r.user, id)
+	if err != nil {
+		return "", err
+	}
+	unclear := request.Sketch(&j)
+	pod, err := podspec.Build(podspec.Input{
+		Job: j, Site: r.config, Session: 1, PodinitConfigMap: wellknown.PodinitConfigMap(r.podinit), Directory: identity.System{},
+	})
+	if err != nil {
+		return "", err
+	}
+	text, err := yaml.Marshal(pod)
+	if err != nil {
+		return "", err
+	}
+	head := fmt.Sprintf("# %s\n", strconv.Quote(file))
+	if len(unclear) > 0 {
+		head += fmt.Sprintf("# not in the job file: %s\n", strings.Join(unclear, "; "))
+	}
+	return head + strings.TrimSuffix(string(text), "status: {}\n"), nil
+}
+
+// jobOf is the start request of a batch job, checked as on the Slurm node.
+func jobOf(request submission.Request, name string, id uint) (job.Job, error) {
+	account, err := identity.Of(name)
+	if err != nil {
+		return job.Job{}, fmt.Errorf("--user: %w: %q", err, name)
+	}
+	groups := make([]string, len(account.GIDs))
+	for i, gid := range account.GIDs {
+		groups[i] = strconv.FormatUint(uint64(gid), 10)
+	}
+	fields := []string{
+		"step_id=" + wellknown.StepBatch, "cluster=cluster", "node=node", "cpus=1",
+		fmt.Sprintf("job_id=%d", id), fmt.Sprintf("uid=%d", account.UID), fmt.Sprintf("gid=%d", account.GID),
+		"groups=" + strings.Join(groups, ","), "user=" + account.Name, "home=" + account.Home,
+	}
+	for name, value := range request.Options {
+		fields = append(fields, "option."+name+"="+value)
+	}
+	return job.FromFields(fields)
+}
+
+func podinitObject(namespace string, podinit []byte) *corev1.ConfigMap {
+	return &corev1.ConfigMap{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: wellknown.PodinitConfigMap(podinit)},
+		Immutable:  new(true), BinaryData: map[string][]byte{wellknown.PodinitKey: podinit},
+	}
+}
