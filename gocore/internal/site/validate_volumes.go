@@ -104,25 +104,27 @@ func (f *faults) size(key, value string) {
 	}
 }
 
-// validateDefaults looks for volumes that one job would have in each other's way. Those with
-// lists may be meant for different jobs: then the job that has both is told.
+// validateDefaults looks for volumes in the way of those that every job has. Two that have lists
+// may be meant for different jobs: then the job that has both is told.
 func (c *Config) validateDefaults(f *faults) {
-	var all []string
-	for _, volume := range c.VolumeNames() {
-		if v := c.Volumes[volume]; bool(v.Default) && !v.restricted() && MountPathFault(v.Mount) == "" {
-			all = append(all, volume)
+	everyJob := func(name string) bool { return bool(c.Volumes[name].Default) && !c.Volumes[name].restricted() }
+	for _, a := range c.VolumeNames() {
+		if MountPathFault(c.Volumes[a].Mount) != "" {
+			continue
 		}
-	}
-	for i, a := range all {
-		for _, b := range all[:i] {
+		for _, b := range c.VolumeNames() {
+			if a == b || !everyJob(b) || everyJob(a) && a < b || MountPathFault(c.Volumes[b].Mount) != "" {
+				continue
+			}
 			if problem := MountsFault(c.Volumes[a].Mount, c.Volumes[b].Mount); problem != "" {
-				f.add("volumes."+a+".mount", "%q %s that of volume %q, and every job has both", c.Volumes[a].Mount, problem, b)
+				f.add("volumes."+a+".mount", "%q %s that of volume %q, which every job has", c.Volumes[a].Mount, problem, b)
 			}
 		}
-		if c.Claims.Allowed {
-			if problem := MountsFault(c.Claims.Path, c.Volumes[a].Mount); problem != "" {
-				f.add("claims.path", "%q %s that of volume %q, which every job has", c.Claims.Path, problem, a)
-			}
+		if !c.Claims.Allowed || !everyJob(a) {
+			continue
+		}
+		if problem := MountsFault(c.Claims.Path, c.Volumes[a].Mount); problem != "" {
+			f.add("claims.path", "%q %s that of volume %q, which every job has", c.Claims.Path, problem, a)
 		}
 	}
 }
