@@ -42,20 +42,18 @@ static void connect_slurm(void)
 #endif
 }
 
-/* Returns whether nothing is left. */
-static bool is_clean(uint32_t job, struct reaping *reaping)
+static void clean(uint32_t job, struct reaping *reaping)
 {
 	int left = 1, error = bounded_call(reap, reaping, REAP_BOUND, &left);
 
 	if (error == ETIMEDOUT) {
 		say_info("job %u: left to the collector: the core has not ended in %d s", job, REAP_BOUND);
-		return false; /* it still writes there */
+		return; /* it still writes there */
 	}
 	if (error || left)
 		say_info("job %u: left to the collector: %s", job, error ? strerror(error) : reaping->text);
 	fields_free(&reaping->fields);
 	free(reaping);
-	return !error && !left;
 }
 
 static void add_step(const char *place, void *fields)
@@ -112,6 +110,8 @@ void epilog_run(spank_t spank, const struct config *config)
 	if (!remains.count)
 		return;
 	reaping = prepare(spank, config, job, &remains);
-	if (reaping && is_clean(job, reaping))
-		marker_remove_all(config->state, node_name(), job);
+	if (reaping)
+		clean(job, reaping);
+	/* No epilog comes again for this run: what is left is the collector's, which needs no hint. */
+	marker_remove_all(config->state, node_name(), job);
 }

@@ -103,6 +103,13 @@ func (l *ledger) repeated(e entry) bool {
 	return false
 }
 
+// forget drops what was noted so far.
+func (l *ledger) forget() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.entries = nil
+}
+
 func (l *ledger) all() []entry {
 	l.mu.Lock()
 	defer l.mu.Unlock()
