@@ -97,7 +97,7 @@ enum k8s_stream { K8S_STDIN = 0, K8S_STDOUT = 1, K8S_STDERR = 2, K8S_NOTICE = 3 
 #define K8S_FLAG_MORE 0x01  /* HELLO, START: the records go on in the next frame of this type */
 #define K8S_FLAG_REPLY 0x02 /* HEARTBEAT: the answer */
 #define K8S_FLAG_GROUP 0x04 /* SIGNAL: to the task's process group */
-#define K8S_FLAG_EVERY 0x08 /* SIGNAL: to every process of the container but podinit and pumps */
+#define K8S_FLAG_EVERY 0x08 /* SIGNAL: to every process that ends with the step: all of the container but podinit's; of a joined one its tasks' */
 
 /*
  * Records: the payloads of HELLO or START, joined, are a row of
@@ -140,8 +140,12 @@ enum k8s_state { K8S_STATE_WAITING = 0, K8S_STATE_STARTED = 1, K8S_STATE_ENDED =
 
 /* Where podinit lives in the container, and how it is called:
  *   PODINIT_PATH init --session=HEX16 --orphan-timeout=SECONDS --start-timeout=SECONDS --linger=SECONDS
+ *   PODINIT_PATH join --session=HEX16 --orphan-timeout=SECONDS --start-timeout=SECONDS --linger=SECONDS
  *   PODINIT_PATH pump --session=HEX16
- * RUN_DIRECTORY is an emptyDir in memory: podinit's socket, mode 0600, and the script. */
+ * join leaves a process in the container that lives as init does, for the tasks of another step
+ * and its session, and ends with what descends from it; it has ended when that process listens.
+ * RUN_DIRECTORY is an emptyDir in memory: podinit's socket, mode 0600, one more for each step that
+ * joined (socket.HEX16), and the script. */
 #define K8S_PODINIT_PATH "/.slurm-k8s/bin/podinit"
 #define K8S_RUN_DIRECTORY "/.slurm-k8s/run"
 #define K8S_PODINIT_SOCKET K8S_RUN_DIRECTORY "/socket"

@@ -17,8 +17,6 @@
 #include "state.h"
 #include "watch.h"
 
-#define EXIT_INTERNAL 70
-
 struct state state;
 
 static struct watch signals;
@@ -58,8 +56,10 @@ static int watch_signals(void)
 	return 0;
 }
 
-static int setup(void)
+int init_setup(const struct options *options)
 {
+	state.options = *options;
+	state.heard = clock_now();
 	files_raise_limit();
 	processes_setup();
 	/* Process 1 is that anyway. */
@@ -72,19 +72,20 @@ static int setup(void)
 	return link_listen();
 }
 
-int init_run(const struct options *options)
+int init_live(void)
 {
 	int64_t next;
 	int code;
 
-	state.options = *options;
-	state.heard = clock_now();
-	if (setup())
-		return EXIT_INTERNAL;
 	while (!ends_over(clock_now(), &code)) {
 		next = ends_check(clock_now());
 		link_flush();
 		watch_wait(next);
 	}
 	return code;
+}
+
+int init_run(const struct options *options)
+{
+	return init_setup(options) ? EXIT_INTERNAL : init_live();
 }

@@ -220,7 +220,7 @@ int link_listen(void)
 	char path[100];
 	int fd;
 
-	snprintf(path, sizeof(path), "%s/socket", state.options.run);
+	socket_path(path, sizeof(path), state.options.run, state.options.mode == MODE_JOIN ? state.options.session : 0);
 	fd = socket_listen(path);
 	if (fd < 0) {
 		say("podinit: %s: %s", path, strerror(errno));

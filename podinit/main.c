@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/* podinit: process 1 of the container, and the pump, see include/frames.h; under the name of one of
- * Slurm's commands that command, see include/commands.h. */
+/* podinit: process 1 of the container, one beside it, and the pump, see include/frames.h; under the
+ * name of one of Slurm's commands that command, see include/commands.h. */
 #include "../common/standard.h"
 #include "client.h"
 #include "init.h"
+#include "join.h"
 #include "options.h"
 #include "pump.h"
 
@@ -19,5 +20,12 @@ int main(int argc, char **argv)
 		return client_run(command, argc, argv);
 	if (options_read(&options, argc, argv))
 		return EXIT_USAGE;
-	return options.pump ? pump_run(&options) : init_run(&options);
+	switch (options.mode) {
+	case MODE_PUMP:
+		return pump_run(&options);
+	case MODE_JOIN:
+		return join_run(&options);
+	default:
+		return init_run(&options);
+	}
 }

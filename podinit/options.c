@@ -62,6 +62,8 @@ static int read_argument(struct options *options, const char *argument)
 		options->cgroup = value;
 	else if ((value = value_of(argument, "report")))
 		options->report = value;
+	else if ((value = value_of(argument, "log")))
+		options->log = value;
 	return value ? 0 : -1;
 }
 
@@ -72,22 +74,37 @@ static const struct options defaults = {
 	.run = K8S_RUN_DIRECTORY,
 	.cgroup = "/sys/fs/cgroup",
 	.report = "/dev/termination-log",
+	.log = "/proc/1/fd/2",
 };
+
+static const char *const modes[] = { [MODE_INIT] = "init", [MODE_PUMP] = "pump", [MODE_JOIN] = "join" };
+
+static int read_mode(struct options *options, const char *word)
+{
+	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
+		if (word && !strcmp(word, modes[i])) {
+			options->mode = (enum mode)i;
+			return 0;
+		}
+	}
+	say("podinit " PODINIT_VERSION ": usage: podinit init|pump|join --session=HEX16 ...");
+	return -1;
+}
 
 int options_read(struct options *options, int argc, char **argv)
 {
 	*options = defaults;
-	if (argc < 2 || (strcmp(argv[1], "init") && strcmp(argv[1], "pump"))) {
-		say("podinit " PODINIT_VERSION ": usage: podinit init|pump --session=HEX16 ...");
+	if (read_mode(options, argc < 2 ? NULL : argv[1]))
 		return -1;
-	}
-	options->pump = !strcmp(argv[1], "pump");
 	for (int i = 2; i < argc; i++) {
 		if (read_argument(options, argv[i])) {
 			say("podinit: cannot understand \"%s\"", argv[i]);
 			return -1;
 		}
 	}
+	/* The termination message is process 1's to leave. */
+	if (options->mode == MODE_JOIN)
+		options->report = "/dev/null";
 	if (!options->session)
 		say("podinit: --session is missing");
 	return options->session ? 0 : -1;

@@ -3,11 +3,12 @@
 #ifndef PODINIT_OPTIONS_H
 #define PODINIT_OPTIONS_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
+enum mode { MODE_INIT, MODE_PUMP, MODE_JOIN };
+
 struct options {
-	bool pump; /* else init */
+	enum mode mode;
 	uint64_t session;
 	int64_t orphan_timeout_ms;
 	int64_t start_timeout_ms;
@@ -15,7 +16,8 @@ struct options {
 	/* For tests outside a container, not documented elsewhere: */
 	const char *run;    /* --run=DIR instead of K8S_RUN_DIRECTORY */
 	const char *cgroup; /* --cgroup=DIR instead of /sys/fs/cgroup */
-	const char *report; /* --report=FILE instead of /dev/termination-log */
+	const char *report; /* --report=FILE instead of /dev/termination-log; of a join always none */
+	const char *log;    /* of a join: --log=FILE instead of process 1's stderr */
 };
 
 /* Reads argv; strings in `options` point into it. Returns 0, or -1 after one line on

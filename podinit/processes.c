@@ -13,6 +13,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "state.h"
+
 /* Outside a container descendants may fork while they are counted. */
 #define PASSES 16
 
@@ -62,14 +64,22 @@ static bool read_process(pid_t pid, struct process *process)
 	return true;
 }
 
-/* A pump runs our own file under our name and was started from outside; a task on its way to exec
- * also runs it, as our child. */
-static bool is_pump(const struct process *process)
+static bool is_task(pid_t pid)
+{
+	for (uint32_t i = 0; i < state.count; i++)
+		if (state.tasks[i].pid == pid)
+			return true;
+	return false;
+}
+
+/* A pump runs our own file under our name, as does one that joined, which has become our child; a
+ * task on its way to exec also runs it. */
+static bool is_podinit(const struct process *process)
 {
 	struct stat file;
 	char path[64];
 
-	if (process->parent == getpid() || !process->named)
+	if (is_task(process->pid) || !process->named)
 		return false;
 	snprintf(path, sizeof(path), "/proc/%d/exe", (int)process->pid);
 	return !stat(path, &file) && file.st_dev == podinit.st_dev && file.st_ino == podinit.st_ino;
@@ -139,10 +149,10 @@ static void mark(struct list *list)
 		return;
 	}
 	for (size_t i = 0; i < list->count; i++)
-		list->all[i].ours = !is_pump(&list->all[i]);
+		list->all[i].ours = !is_podinit(&list->all[i]);
 }
 
-/* Signals what is marked; what is not is a pump, and is let go on. Returns how many. */
+/* Signals what is marked; what is not is podinit, and is let go on. Returns how many. */
 static int signal_marked(const struct list *list, int signal)
 {
 	int count = 0;
@@ -182,6 +192,6 @@ void processes_kill_pump(pid_t pid)
 {
 	struct process process;
 
-	if (pid > 1 && read_process(pid, &process) && is_pump(&process))
+	if (pid > 1 && read_process(pid, &process) && is_podinit(&process))
 		kill(pid, SIGKILL);
 }

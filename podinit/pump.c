@@ -8,11 +8,11 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include "log.h"
+#include "socket.h"
 
 #define EXIT_REFUSED 69
 #define CHUNK (256 * 1024)
@@ -29,18 +29,22 @@ struct flow {
 
 static struct flow up, down;
 
-static int connect_to(const char *run)
+/* The session's own socket, where a step has joined the container; else process 1's, which
+ * knows by the session whether it is meant. */
+static int connect_to(const struct options *options)
 {
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	char path[sizeof(((struct sockaddr_un *)0)->sun_path)];
+	int fd;
 
-	snprintf(address.sun_path, sizeof(address.sun_path), "%s/socket", run);
-	if (fd >= 0 && !connect(fd, (const struct sockaddr *)&address, sizeof(address)))
-		return fd;
-	say("podinit pump: %s: %s", address.sun_path, strerror(errno));
-	if (fd >= 0)
-		close(fd);
-	return -1;
+	socket_path(path, sizeof(path), options->run, options->session);
+	fd = socket_connect(path);
+	if (fd < 0) {
+		socket_path(path, sizeof(path), options->run, 0);
+		fd = socket_connect(path);
+	}
+	if (fd < 0)
+		say("podinit pump: %s: %s", path, strerror(errno));
+	return fd;
 }
 
 static void unblock(int fd)
@@ -146,7 +150,7 @@ static void carry(int socket)
 
 int pump_run(const struct options *options)
 {
-	int socket = connect_to(options->run);
+	int socket = connect_to(options);
 
 	if (socket < 0)
 		return EXIT_REFUSED;

@@ -2,11 +2,20 @@
 #define _GNU_SOURCE
 #include "socket.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
+
+void socket_path(char *path, size_t size, const char *run, uint64_t session)
+{
+	if (session)
+		snprintf(path, size, "%s/socket.%016llx", run, (unsigned long long)session);
+	else
+		snprintf(path, size, "%s/socket", run);
+}
 
 static int bind_socket(const char *path)
 {
@@ -44,6 +53,20 @@ int socket_listen(const char *path)
 		return -1;
 	}
 	return fd;
+}
+
+int socket_connect(const char *path)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), error;
+
+	snprintf(address.sun_path, sizeof(address.sun_path), "%s", path);
+	if (fd < 0 || !connect(fd, (const struct sockaddr *)&address, sizeof(address)))
+		return fd;
+	error = errno;
+	close(fd);
+	errno = error;
+	return -1;
 }
 
 bool socket_is_ours(int fd, pid_t *pid)

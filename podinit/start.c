@@ -40,7 +40,7 @@ static void run_tasks(const struct plan *plan)
 	if (plan->script && plan_write_script(plan, script))
 		script_errno = errno;
 	commands_offer(plan);
-	accounting_begin(state.options.cgroup, plan->tasks == 1);
+	accounting_begin(state.options.cgroup, plan->tasks == 1 && state.options.mode == MODE_INIT);
 	state.phase = K8S_STATE_STARTED;
 	for (uint32_t i = 0; i < state.count; i++)
 		task_start(&state.tasks[i], i, plan, script, script_errno);

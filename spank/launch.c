@@ -48,9 +48,9 @@ static void find_mpi(char **faults)
 
 	if (type && strcmp(type, "none") && is_asked_for(type))
 		say_append(faults,
-			   "--k8s-image: --mpi=%s does not reach into a Pod: give --mpi=none; the tasks know each "
+			   "%s: --mpi=%s does not reach into a Pod: give --mpi=none; the tasks know each "
 			   "other's addresses, so that torchrun and all that works over sockets does",
-			   type);
+			   options_subject(), type);
 }
 
 static bool is_heterogeneous(void)
@@ -64,6 +64,30 @@ static bool is_heterogeneous(void)
 	return false;
 }
 
+/* Within an allocation nothing but this step is at stake, and it is to start fast: the run tells
+ * what the core would. */
+static bool is_within_job(void)
+{
+	return tool_option("jobid") || getenv("SLURM_JOB_ID");
+}
+
+/* What a step cannot have that joins a container. An image that was not typed is the shell's, or the
+ * job's, and not meant. */
+static void find_join(char **faults)
+{
+	if (!options_want_join())
+		return;
+	if (spank_context() != S_CTX_LOCAL || !is_within_job())
+		say_append(faults, "--k8s-join: only srun joins a running job, which is to be named: "
+				   "srun --jobid=JOB --overlap --k8s-join ...");
+	if (options_source(OPTION_IMAGE) == SOURCE_COMMAND)
+		say_append(faults, "--k8s-join and --k8s-image exclude each other: the container has its image");
+	if (options_source(OPTION_SCOPE) == SOURCE_COMMAND)
+		say_append(faults, "--k8s-join and --k8s-scope exclude each other: that is for a job");
+	options_drop(OPTION_IMAGE);
+	options_drop(OPTION_SCOPE);
+}
+
 /* What can be said without the core: first what makes asking it pointless. Returns whether
  * there is none of that. */
 static bool find_faults(const struct config *config, char **faults)
@@ -75,23 +99,18 @@ static bool find_faults(const struct config *config, char **faults)
 	if (options_faults())
 		say_append(faults, "%s", options_faults());
 	options_find_idle(faults);
+	find_join(faults);
 	if (!geteuid() || !getuid())
-		say_append(faults, "--k8s-image: root's jobs do not go to a Pod: submit as an ordinary user");
+		say_append(faults, "%s: root's jobs do not go to a Pod: submit as an ordinary user", options_subject());
 	if (is_heterogeneous())
-		say_append(faults, "--k8s-image: heterogeneous jobs and steps do not go to a Pod");
+		say_append(faults, "%s: heterogeneous jobs and steps do not go to a Pod", options_subject());
 	is_sound = !*faults;
 	for (size_t i = 0; i < sizeof(excluded) / sizeof(excluded[0]); i++)
 		if (tool_option(excluded[i].option))
-			say_append(faults, "--k8s-image and --%s exclude each other%s", excluded[i].option, excluded[i].why);
+			say_append(faults, "%s and --%s exclude each other%s", options_subject(), excluded[i].option,
+				   excluded[i].why);
 	find_mpi(faults);
 	return is_sound;
-}
-
-/* Within an allocation nothing but this step is at stake, and it is to start fast: the run tells
- * what the core would. */
-static bool is_within_job(void)
-{
-	return tool_option("jobid") || getenv("SLURM_JOB_ID");
 }
 
 static bool is_accepted(const struct config *config, const char *tool)
@@ -106,7 +125,7 @@ static bool is_accepted(const struct config *config, const char *tool)
 
 static int check(spank_t spank, const struct config *config, const char *tool, bool is_srun)
 {
-	bool is_asked = !is_srun || !is_within_job();
+	bool is_asked = !options_want_join() && (!is_srun || !is_within_job());
 	char *faults = NULL;
 	bool is_sound = find_faults(config, &faults);
 
@@ -117,6 +136,9 @@ static int check(spank_t spank, const struct config *config, const char *tool, b
 			is_accepted(config, tool);
 		return -1;
 	}
+	/* Slurm has handed the image of the job on. */
+	if (options_want_join())
+		options_withdraw();
 	if ((is_asked && !is_accepted(config, tool)) || options_export(spank))
 		return -1;
 	if (is_srun && setenv(LAUNCH_VARIABLE, tool_option("overlap") ? LAUNCH_OVERLAP : LAUNCH_OWN, 1))
@@ -127,9 +149,9 @@ static int check(spank_t spank, const struct config *config, const char *tool, b
 /* salloc's own srun has no option of ours; a user's would be ignored, and run on the host. */
 static int check_interactive(void)
 {
-	if (options_source(OPTION_IMAGE) != SOURCE_COMMAND || !options_want_pod())
+	if ((options_source(OPTION_IMAGE) != SOURCE_COMMAND || !options_want_pod()) && !options_want_join())
 		return 0;
-	say_error("--k8s-image and --interactive exclude each other: an interactive step stays on the Slurm node");
+	say_error("%s and --interactive exclude each other: an interactive step stays on the Slurm node", options_subject());
 	return -1;
 }
 
@@ -146,7 +168,7 @@ int launch_check(spank_t spank, const struct config *config, const char *tool)
 	options_take_environment(environ, false);
 	inside_enter();
 	/* slurmstepd is to hear it too, over what an outer tool has put there. */
-	if (options_want_none() && !options_faults()) {
+	if (options_want_none() && !options_want_join() && !options_faults()) {
 		inside_leave();
 		return options_export(spank);
 	}

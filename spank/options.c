@@ -72,14 +72,22 @@ static struct spank_option table[OPTION_COUNT] = {
 		.usage = "[k8s] make a volume of this size for the Pod, as 100Gi, which goes with it",
 		.has_arg = 1, .val = OPTION_PVC, .cb = option_callback,
 	},
+	[OPTION_JOIN] = {
+		.name = "k8s-join",
+		.arginfo = "STEP",
+		.usage = "[k8s] srun: run the tasks in the running container of the job's script, or (=STEP, "
+			 "which may be left out) of a step of the job on the same Slurm node",
+		.has_arg = 2, .val = OPTION_JOIN, .cb = option_callback,
+	},
 };
 
 #define IMAGE_NONE "none"
 #define SCOPE_STEPS "steps"
+#define JOIN_BATCH "batch"
 
 static const struct {
 	const char *key;
-	const char *variable; /* the user's */
+	const char *variable; /* the user's; NULL: it is for one srun, and not for those inside */
 	const char *slurm;    /* Slurm's */
 	const char *words[2]; /* the only values, where there are such */
 } names[OPTION_COUNT] = {
@@ -101,6 +109,7 @@ static const struct {
 	},
 	[OPTION_MOUNT] = { .key = "mount", .variable = "SLURM_K8S_MOUNT", .slurm = SLURM_OPTION("k8s_mount") },
 	[OPTION_PVC] = { .key = "pvc", .variable = "SLURM_K8S_PVC", .slurm = SLURM_OPTION("k8s_pvc") },
+	[OPTION_JOIN] = { .key = "join", .slurm = SLURM_OPTION("k8s_join") },
 };
 
 static struct {
@@ -145,14 +154,23 @@ static void check(enum option option, const char *value)
 			   name, table[option].arginfo);
 	else if (words[0] && strcmp(value, words[0]) && strcmp(value, words[1]))
 		say_append(&faults, "--%s: must be %s or %s: \"%s\"", name, words[0], words[1], value);
+	else if (option == OPTION_JOIN && strcmp(value, JOIN_BATCH) && strspn(value, "0123456789") != strlen(value))
+		say_append(&faults, "--%s: must be a step's number, or nothing for the job's script: \"%s\"", name, value);
+}
+
+/* getopt has none where it is left out, and Slurm makes a word of that on the way. */
+static const char *filled(enum option option, const char *value)
+{
+	if (option == OPTION_JOIN && (!value || !*value || !strcmp(value, "(null)")))
+		return JOIN_BATCH;
+	return value ? value : "";
 }
 
 void options_take(enum option option, const char *value, enum option_source source)
 {
 	char *copy;
 
-	if (!value)
-		value = "";
+	value = filled(option, value);
 	if (source < given[option].source)
 		return;
 	/* Slurm names it twice in a step. */
@@ -188,7 +206,7 @@ void options_take_environment(char *const *environment, bool carried)
 {
 	for (int i = 0; i < OPTION_COUNT; i++) {
 		const char *decided = carried ? find(environment, SLURM_CARRIED, names[i].slurm) : NULL;
-		const char *value = find(environment, "", names[i].variable);
+		const char *value = names[i].variable ? find(environment, "", names[i].variable) : NULL;
 
 		if (value && *value)
 			options_take(i, value, SOURCE_ENVIRONMENT);
@@ -215,6 +233,23 @@ bool options_want_pod(void)
 bool options_want_none(void)
 {
 	return is_given(OPTION_IMAGE, IMAGE_NONE);
+}
+
+bool options_want_join(void)
+{
+	return given[OPTION_JOIN].value;
+}
+
+const char *options_subject(void)
+{
+	return options_want_join() ? "--k8s-join" : "--k8s-image";
+}
+
+void options_drop(enum option option)
+{
+	free(given[option].value);
+	given[option].value = NULL;
+	given[option].source = SOURCE_NONE;
 }
 
 bool options_leave_script(void)
@@ -244,7 +279,7 @@ bool options_ask(void)
 
 void options_find_idle(char **found)
 {
-	for (int i = 0; i < OPTION_COUNT && !given[OPTION_IMAGE].value; i++)
+	for (int i = 0; i < OPTION_COUNT && !given[OPTION_IMAGE].value && !options_want_join(); i++)
 		if (is_typed(i))
 			say_append(found, "--%s: does nothing without --%s", table[i].name, table[OPTION_IMAGE].name);
 }
@@ -275,7 +310,7 @@ int options_export(spank_t spank)
 
 		if (!value)
 			continue;
-		if (setenv(names[i].variable, value, 1) || setenv(names[i].slurm, value, 1) ||
+		if ((names[i].variable && setenv(names[i].variable, value, 1)) || setenv(names[i].slurm, value, 1) ||
 		    setenv(carried_name(i), value, 1) ||
 		    spank_job_control_setenv(spank, names[i].slurm, value, 1) != ESPANK_SUCCESS) {
 			say_error("--%s: cannot be handed on to the job", table[i].name);
@@ -304,7 +339,8 @@ void options_hide(spank_t spank)
 int options_hand_on(spank_t spank)
 {
 	for (int i = 0; i < OPTION_COUNT; i++)
-		if (given[i].value && spank_setenv(spank, names[i].variable, given[i].value, 1) != ESPANK_SUCCESS)
+		if (given[i].value && names[i].variable &&
+		    spank_setenv(spank, names[i].variable, given[i].value, 1) != ESPANK_SUCCESS)
 			return -1;
 	options_hide(spank);
 	return 0;
@@ -319,10 +355,7 @@ bool options_of_job(spank_t spank, enum option option)
 
 void options_forget(void)
 {
-	for (int i = 0; i < OPTION_COUNT; i++) {
-		free(given[i].value);
-		given[i].value = NULL;
-		given[i].source = SOURCE_NONE;
-	}
+	for (int i = 0; i < OPTION_COUNT; i++)
+		options_drop(i);
 	say_free(&faults);
 }

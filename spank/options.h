@@ -10,7 +10,7 @@
 /* The name of the plugin, as Slurm knows it: part of the names under which options travel. */
 #define PLUGIN_NAME "k8s"
 
-enum option { OPTION_IMAGE, OPTION_WORKDIR, OPTION_SCOPE, OPTION_RENDEZVOUS, OPTION_NODE_SELECTOR, OPTION_PULL_SECRET, OPTION_MOUNT, OPTION_PVC, OPTION_COUNT };
+enum option { OPTION_IMAGE, OPTION_WORKDIR, OPTION_SCOPE, OPTION_RENDEZVOUS, OPTION_NODE_SELECTOR, OPTION_PULL_SECRET, OPTION_MOUNT, OPTION_PVC, OPTION_JOIN, OPTION_COUNT };
 
 /* Who named a value. A later one of the same rank replaces an earlier one. */
 enum option_source {
@@ -26,7 +26,8 @@ enum option_source {
 int options_register(spank_t spank);
 
 /* Names a value. One that the option cannot have is remembered as a fault, as is an empty one, and
- * one that starts with '-': getopt takes the next option for the value where that is missing. */
+ * one that starts with '-': getopt takes the next option for the value where that is missing. Whose
+ * container to join need not be said: then it is the batch script's. */
 void options_take(enum option option, const char *value, enum option_source source);
 
 /* Takes the equivalents of the options (SLURM_K8S_IMAGE, ...) from `environment`, a
@@ -46,6 +47,15 @@ bool options_want_pod(void);
 
 /* Whether "none" was named for the image: no Pod, whatever an outer tool has named. */
 bool options_want_none(void);
+
+/* Whether another step's container was asked for: --k8s-join. */
+bool options_want_join(void);
+
+/* What speaks for the tasks' place: "--k8s-join", or "--k8s-image". */
+const char *options_subject(void);
+
+/* Takes a value back, as if nobody had named it. */
+void options_drop(enum option option);
 
 /* --k8s-scope=steps: a batch script stays on the Slurm node. */
 bool options_leave_script(void);

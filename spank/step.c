@@ -63,8 +63,10 @@ static void find_faults(spank_t spank, const struct config *config)
 
 	/* Of those, --multi-prog cannot be seen here, where its tasks' argv is out of reach. */
 	if (!step.is_batch && !step.is_checked)
-		say_append(&step.fault, "the srun of this step has not checked --k8s-image: Slurm's plugin is missing "
-					"where it ran");
+		say_append(&step.fault, "the srun of this step has not checked %s: Slurm's plugin is missing where it ran",
+			   options_subject());
+	if (step.is_batch && options_want_join())
+		say_append(&step.fault, "--k8s-join: only srun joins a running job");
 	if (config->fault)
 		say_append(&step.fault, "%s", config->fault);
 	if (options_faults())
@@ -73,7 +75,7 @@ static void find_faults(spank_t spank, const struct config *config)
 		say_append(&step.fault, "root's jobs do not go to a Pod");
 	/* With --container Slurm runs an OCI runtime, and nothing that could be replaced. */
 	if (spank_getenv(spank, "SLURM_CONTAINER", container, sizeof(container)) != ESPANK_ENV_NOEXIST)
-		say_append(&step.fault, "--k8s-image and --container exclude each other");
+		say_append(&step.fault, "%s and --container exclude each other", options_subject());
 }
 
 static void make_pairs(spank_t spank)
@@ -138,7 +140,10 @@ void step_prepare(spank_t spank, const struct config *config)
 	options_take_environment(environment, true);
 	if (step.is_batch && config_legacy_comments(config->site))
 		take_comments(spank);
-	if (!options_want_pod())
+	/* One around it has an image for steps of their own. */
+	if (options_want_join())
+		options_drop(OPTION_IMAGE);
+	else if (!options_want_pod())
 		return;
 	if (step.is_batch && options_leave_script()) {
 		if (!options_hand_on(spank))

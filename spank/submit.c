@@ -58,6 +58,10 @@ static void find_faults(const struct config *config, const struct job_file *file
 	if (options_faults())
 		say_append(faults, "%s", options_faults());
 	options_find_idle(faults);
+	if (options_want_join()) {
+		say_append(faults, "--k8s-join: only srun joins a running job: srun --jobid=JOB --overlap --k8s-join ...");
+		options_drop(OPTION_JOIN);
+	}
 	if (!geteuid() || !getuid())
 		say_append(faults, "--k8s-image: root's jobs do not go to a Pod: submit as an ordinary user");
 	if (tool_option("container"))

@@ -66,6 +66,8 @@ test-c-podinit: $(PODINIT_OUT)/podinit $(PODINIT_OUT)/relay $(addprefix $(PODINI
 	PODINIT=$(PODINIT_TEST_OUT)/podinit-asan python3 tests/c/podinit_test.py
 	PODINIT=$(PODINIT_OUT)/podinit RELAY=$(PODINIT_OUT)/relay python3 tests/c/commands_test.py
 	PODINIT=$(PODINIT_TEST_OUT)/podinit-asan RELAY=$(PODINIT_TEST_OUT)/relay-asan python3 tests/c/commands_test.py
+	PODINIT=$(PODINIT_OUT)/podinit python3 tests/c/podinit_join_test.py
+	PODINIT=$(PODINIT_TEST_OUT)/podinit-asan python3 tests/c/podinit_join_test.py
 
 # How fast output comes through: a number to read, not a test.
 .PHONY: podinit-rate

@@ -82,8 +82,27 @@ class Stream:
         self.offset += len(new)
 
 
-class Step:
-    """A podinit with a directory of its own, and what came out of it."""
+class Source:
+    """What came out of one podinit, over all its cores' connections."""
+
+    session = SESSION
+
+    def connect(self, hello=True):
+        core = Core(self)
+        self.cores.append(core)
+        if hello:
+            core.hello()
+        return core
+
+    def stream(self, task, stream):
+        return self.streams.setdefault((task, stream), Stream())
+
+    def text(self, task=0, stream=wire.STDOUT):
+        return self.stream(task, stream).data.decode(errors="replace")
+
+
+class Step(Source):
+    """A podinit with a directory of its own."""
 
     def __init__(self, isolated=False, image=None, limits=(), **options):
         self.directory = tempfile.mkdtemp(prefix="podinit-")
@@ -117,19 +136,6 @@ class Step:
     @staticmethod
     def child_of(pid):
         return int(wait_for("a child of %d" % pid, lambda: read_text("/proc/%d/task/%d/children" % (pid, pid)).split())[0])
-
-    def connect(self, hello=True):
-        core = Core(self)
-        self.cores.append(core)
-        if hello:
-            core.hello()
-        return core
-
-    def stream(self, task, stream):
-        return self.streams.setdefault((task, stream), Stream())
-
-    def text(self, task=0, stream=wire.STDOUT):
-        return self.stream(task, stream).data.decode(errors="replace")
 
     def wait(self):
         """The exit code of podinit. The kernel ends a namespace only when its pumps are reaped."""
@@ -173,7 +179,7 @@ class Core:
         with children_in(step.pid if step.isolated else None):
             self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=step.log,
                                             bufsize=0)
-        self.decoder = wire.Decoder(SESSION)
+        self.decoder = wire.Decoder(step.session)
         self.queue, self.acknowledging, self.eof = [], True, False
         self.acknowledged, self.records, self.input_ended = {}, [], False
 
@@ -199,7 +205,7 @@ class Core:
             view = view[os.write(self.process.stdin.fileno(), view[:4096]):]
 
     def send(self, type, payload=b"", task=wire.ALL, **fields):
-        self.raw(wire.Frame(type, session=SESSION, task=task, payload=payload, **fields).encode())
+        self.raw(wire.Frame(type, session=self.step.session, task=task, payload=payload, **fields).encode())
 
     def hello(self):
         self.send(wire.HELLO)
@@ -219,7 +225,7 @@ class Core:
 
     def start(self, *records, tasks=1, wait=True):
         data = wire.record("N", tasks.to_bytes(4, "big")) + b"".join(records)
-        for frame in wire.pieces(wire.START, SESSION, data):
+        for frame in wire.pieces(wire.START, self.step.session, data):
             self.raw(frame.encode())
         if wait:
             self.expect(wire.START)

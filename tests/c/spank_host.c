@@ -98,6 +98,9 @@ int fake_reset(void **state)
 		"SLURM_SPANK__SLURM_SPANK_OPTION_k8s_k8s_pull_secret",
 		"SLURM_SPANK__SLURM_SPANK_OPTION_k8s_k8s_mount",
 		"SLURM_SPANK__SLURM_SPANK_OPTION_k8s_k8s_pvc",
+		"_SLURM_SPANK_OPTION_k8s_k8s_join",
+		"SLURM_SPANK__SLURM_SPANK_OPTION_k8s_k8s_join",
+		"SLURM_K8S_JOIN",
 	};
 
 	(void)state;

@@ -29,7 +29,7 @@ static void test_table(void **state)
 	begin();
 	assert_int_equal(host.option_count, OPTION_COUNT);
 	for (int i = 0; i < host.option_count; i++) {
-		assert_int_equal(host.options[i]->has_arg, 1);
+		assert_int_equal(host.options[i]->has_arg, i == OPTION_JOIN ? 2 : 1);
 		assert_memory_equal(host.options[i]->usage, "[k8s] ", 6);
 		assert_true(strlen(host.options[i]->name) + strlen(host.options[i]->arginfo) + 3 < 30);
 	}
@@ -104,6 +104,39 @@ static void test_none(void **state)
 	assert_int_equal(fake_option("k8s-image", "none", 0), 0);
 	assert_true(options_want_none());
 	assert_false(options_want_pod());
+}
+
+static void test_join(void **state)
+{
+	static const char *const batch[] = { NULL, "", "(null)", "batch" };
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(batch) / sizeof(batch[0]); i++) {
+		begin();
+		assert_false(options_want_join());
+		assert_string_equal(options_subject(), "--k8s-image");
+		assert_int_equal(fake_option("k8s-join", batch[i], 0), 0);
+		assert_true(options_want_join() && options_ask());
+		assert_string_equal(options_value(OPTION_JOIN), "batch");
+		assert_string_equal(options_subject(), "--k8s-join");
+		assert_null(options_faults());
+		fake_end(NULL);
+		fake_reset(NULL);
+	}
+	begin();
+	setenv("SLURM_K8S_JOIN", "batch", 1);
+	options_take_environment(environ, true);
+	assert_false(options_want_join());
+	assert_int_equal(fake_option("k8s-join", "12", 0), 0);
+	assert_null(options_faults());
+	assert_int_equal(options_export(SP), 0);
+	assert_string_equal(getenv("_SLURM_SPANK_OPTION_k8s_k8s_join"), "12");
+	/* Nothing that an srun inside would take for its own. */
+	assert_string_equal(getenv("SLURM_K8S_JOIN"), "batch");
+	assert_int_equal(fake_option("k8s-join", "1.0", 0), 0);
+	assert_string_equal(options_faults(), "--k8s-join: must be a step's number, or nothing for the job's script: \"1.0\"");
+	options_drop(OPTION_JOIN);
+	assert_false(options_want_join());
 }
 
 static void test_empty_environment_is_unset(void **state)
@@ -211,7 +244,7 @@ static void test_legacy_key(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(test_table),	 T(test_rank),		  T(test_faults),	  T(test_words),     T(test_none), T(test_empty_environment_is_unset),
+		T(test_table),	 T(test_rank),		  T(test_faults),	  T(test_words),     T(test_none), T(test_join), T(test_empty_environment_is_unset),
 		T(test_carried), T(test_export_and_hide), T(test_register_fails), T(test_config),
 		T(test_legacy_key),
 	};

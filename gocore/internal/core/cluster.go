@@ -77,6 +77,14 @@ func (c *cluster) Events(ctx context.Context, uid types.UID) ([]corev1.Event, er
 	return c.client.Events(ctx, c.namespace, uid)
 }
 
+func (c *cluster) Join(ctx context.Context, pod string, command []string) error {
+	err := c.client.Join(ctx, c.namespace, pod, command)
+	if kube.Exited(err) {
+		err = podstatus.Foreign(err) // podinit itself has said no
+	}
+	return err
+}
+
 func (c *cluster) Pump(ctx context.Context, pod string, session uint64) (io.ReadWriteCloser, error) {
 	return c.client.Pump(ctx, c.namespace, pod, session)
 }

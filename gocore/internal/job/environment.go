@@ -103,7 +103,8 @@ func (j Job) Environment(env []string, record Record) []string {
 			set[restartCount] = strconv.FormatUint(uint64(n), 10)
 		}
 	}
-	if !j.HasGPU() {
+	// A container that is joined has the devices that it has.
+	if !j.HasGPU() && !j.Joins() {
 		set[visibleDevices] = "void"
 	}
 	if j.Options.Script != "" {

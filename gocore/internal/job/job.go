@@ -82,10 +82,16 @@ type Options struct {
 	// Mounts are the site's volumes that the job asks for, Claim a volume made for it.
 	Mounts []option.VolumeMount
 	Claim  *option.Claimed
+	// Join is whose container the step runs in, instead of one of its own: wellknown.StepBatch
+	// or a step's number; empty: its own.
+	Join string
 }
 
 // IsBatch tells a batch script from a step of srun's.
 func (j Job) IsBatch() bool { return j.Step == wellknown.StepBatch }
+
+// Joins tells a step that runs in another's container.
+func (j Job) Joins() bool { return j.Options.Join != "" }
 
 // HasGPU tells whether a GRES of the step is one of Slurm's that stand for GPUs.
 func (j Job) HasGPU() bool {

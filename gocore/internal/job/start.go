@@ -36,6 +36,7 @@ func FromFields(start []string) (Job, error) {
 	f.text("option."+option.Rendezvous, &j.Options.Rendezvous)
 	f.text("option."+option.NodeSelector, &j.Options.NodeSelector)
 	f.text("option."+option.PullSecret, &j.Options.PullSecret)
+	f.text("option."+option.Join, &j.Options.Join)
 	f.text("legacy_script", &j.Options.Script)
 	f.flag("legacy", &j.Options.Legacy)
 	if f.err != nil {
@@ -63,6 +64,9 @@ func (j Job) checkStep() error {
 		return errors.New("tasks: 0 tasks")
 	}
 	if j.IsBatch() {
+		if j.Joins() {
+			return errors.New(option.Flag(option.Join) + ": a job's script joins nothing")
+		}
 		return nil
 	}
 	if n, err := strconv.ParseUint(j.Step, 10, 32); err != nil || n >= firstOwnStep || strconv.FormatUint(n, 10) != j.Step {
@@ -96,7 +100,15 @@ func (j Job) checkIdentity() error {
 
 // check is sbatch's check again, since environment and REST submissions pass it by.
 func (o Options) check() error {
-	err := option.CheckImage(o.Image)
+	var err error
+	switch {
+	case o.Join == "":
+		err = option.CheckImage(o.Image)
+	case o.Image != "":
+		err = fmt.Errorf("%s and %s exclude each other: the container has its image", option.Flag(option.Join), option.Flag(option.Image))
+	default:
+		err = option.CheckJoin(o.Join)
+	}
 	if o.Workdir != "" {
 		err = errors.Join(err, option.CheckWorkdir(o.Workdir))
 	}

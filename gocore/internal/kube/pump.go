@@ -20,15 +20,7 @@ import (
 // whose output was seen to be complete, apart and with back-pressure. Needs the verbs get
 // and create on pods/exec.
 func (c *Client) Pump(ctx context.Context, namespace, pod string, session uint64) (io.ReadWriteCloser, error) {
-	request := c.REST.Get().Namespace(namespace).Resource("pods").Name(pod).SubResource("exec").
-		VersionedParams(&corev1.PodExecOptions{
-			Container: wellknown.ContainerName,
-			Command:   wellknown.PumpCommand(session),
-			Stdin:     true,
-			Stdout:    true,
-			Stderr:    true,
-		}, c.params)
-	executor, err := remotecommand.NewWebSocketExecutor(c.config, "GET", request.URL().String())
+	executor, err := c.exec(namespace, pod, wellknown.PumpCommand(session))
 	if err != nil {
 		return nil, err
 	}
@@ -58,6 +50,19 @@ func (c *Client) Pump(ctx context.Context, namespace, pod string, session uint64
 		cancel()
 	}()
 	return p, nil
+}
+
+// exec prepares a command in the Pod's container.
+func (c *Client) exec(namespace, pod string, command []string) (remotecommand.Executor, error) {
+	request := c.REST.Get().Namespace(namespace).Resource("pods").Name(pod).SubResource("exec").
+		VersionedParams(&corev1.PodExecOptions{
+			Container: wellknown.ContainerName,
+			Command:   command,
+			Stdin:     true,
+			Stdout:    true,
+			Stderr:    true,
+		}, c.params)
+	return remotecommand.NewWebSocketExecutor(c.config, "GET", request.URL().String())
 }
 
 type pump struct {

@@ -148,7 +148,7 @@ func (s *Step) attend() outcome {
 			if killed {
 				return outcome{kind: abandoned, exits: a.exits, cause: context.Cause(s.ctx)}
 			}
-			if !s.numbered {
+			if !s.numbered || s.pod.guest && anyKilled(a.exits) {
 				s.settle(a.exits)
 			}
 			return s.judge(a.exits)
@@ -240,6 +240,9 @@ func diedOfTheEnd(exits []stream.Exit) bool {
 // judge makes the outcome of what the tasks said (nil: nothing came) and what Kubernetes says.
 func (s *Step) judge(exits []stream.Exit) outcome {
 	s.pod.catchUp()
+	if s.pod.guest {
+		return s.judgeInside(exits)
+	}
 	var statuses []uint32
 	var kills uint32
 	for i := range exits {

@@ -45,6 +45,7 @@ type fakeCluster struct {
 	history   map[types.UID][]*corev1.Pod // every state; the last is nil where it is gone
 	pumps     []*fakePump
 	disrupted bool
+	joined    map[types.UID]bool // the Pods of others that the step has joined
 }
 
 // event is a change of a Pod.
@@ -55,7 +56,7 @@ type event struct {
 
 func newFakeCluster(w *world) *fakeCluster {
 	return &fakeCluster{
-		w: w, pods: map[string]*corev1.Pod{}, changed: make(chan struct{}), history: map[types.UID][]*corev1.Pod{},
+		w: w, pods: map[string]*corev1.Pod{}, changed: make(chan struct{}), history: map[types.UID][]*corev1.Pod{}, joined: map[types.UID]bool{},
 		script: func(int) []event { return starts(time.Second) },
 	}
 }
@@ -289,6 +290,9 @@ func (c *fakeCluster) GetPod(ctx context.Context, name string) (found *corev1.Po
 }
 
 func (c *fakeCluster) DeletePod(ctx context.Context, name string, uid types.UID, grace int64) error {
+	if c.joined[uid] {
+		c.w.breaks("the Pod of another step was deleted")
+	}
 	if grace < 1 || uid == "" {
 		c.w.breaks("deletion of %q (%s) with grace %d", name, uid, grace)
 	}
@@ -329,7 +333,8 @@ func (c *fakeCluster) FollowStep(ctx context.Context, pod *corev1.Pod, see func(
 		c.mu.Lock()
 		pods, changed := []*corev1.Pod{}, c.changed
 		for _, p := range c.pods {
-			if p.Labels[wellknown.LabelStep] == pod.Labels[wellknown.LabelStep] {
+			run, known := p.Labels[wellknown.LabelIncarnation]
+			if p.Labels[wellknown.LabelStep] == pod.Labels[wellknown.LabelStep] && (!known || run == pod.Labels[wellknown.LabelIncarnation]) {
 				pods = append(pods, p)
 			}
 		}
@@ -416,7 +421,7 @@ func (c *fakeCluster) Pump(ctx context.Context, name string, session uint64) (pu
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		pod := c.pods[name]
-		if pod == nil || !containerRuns(pod) || pod.Annotations[wellknown.AnnotationSession] != podspec.Session(session) {
+		if pod == nil || !containerRuns(pod) || !c.joined[pod.UID] && pod.Annotations[wellknown.AnnotationSession] != podspec.Session(session) {
 			return fmt.Errorf("container of %q is not running", name)
 		}
 		p := &fakePump{uid: string(pod.UID), broken: make(chan struct{})}
@@ -453,7 +458,7 @@ func (c *fakeCluster) runs() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, pod := range c.pods {
-		if ours(pod) && containerRuns(pod) {
+		if (ours(pod) || c.joined[pod.UID]) && containerRuns(pod) {
 			return true
 		}
 	}
@@ -462,6 +467,9 @@ func (c *fakeCluster) runs() bool {
 
 // podinitEnds is podinit's own end.
 func (c *fakeCluster) podinitEnds(uid string, code int32) {
+	if c.joined[types.UID(uid)] { // one beside it has ended
+		return
+	}
 	time.AfterFunc(50*time.Millisecond, func() {
 		c.alter(types.UID(uid), func(p *corev1.Pod) {
 			if containerRuns(p) {
@@ -508,7 +516,7 @@ func (c *fakeCluster) checkAlone() {
 	defer c.mu.Unlock()
 	fence := c.w.site.OrphanTimeout.Duration
 	for _, pod := range c.pods {
-		if ours(pod) || podstatus.Ended(pod) || pod.Labels[wellknown.LabelJobID] != "7" {
+		if ours(pod) || c.joined[pod.UID] || podstatus.Ended(pod) || pod.Labels[wellknown.LabelJobID] != "7" {
 			continue
 		}
 		if pod.DeletionTimestamp == nil || time.Since(pod.DeletionTimestamp.Time) < fence {

@@ -22,10 +22,18 @@ const (
 
 // follow begins to follow a Pod that this step created.
 func (s *Step) follow(pod *corev1.Pod) {
-	ctx, cancel := context.WithCancel(context.Background())
-	f := &followed{pod: pod, last: pod, states: make(chan *corev1.Pod, 1), cancel: cancel, done: make(chan struct{})}
-	s.pod, s.doubt = f, ""
+	s.doubt = ""
 	s.left.set("Pod " + pod.Name)
+	s.watchPod(pod, false)
+}
+
+// visit begins to follow another step's Pod, in which this one runs.
+func (s *Step) visit(pod *corev1.Pod) { s.watchPod(pod, true) }
+
+func (s *Step) watchPod(pod *corev1.Pod, guest bool) {
+	ctx, cancel := context.WithCancel(context.Background())
+	f := &followed{pod: pod, last: pod, states: make(chan *corev1.Pod, 1), guest: guest, cancel: cancel, done: make(chan struct{})}
+	s.pod = f
 	go func() {
 		defer close(f.done)
 		defer func() {
@@ -98,6 +106,10 @@ func (s *Step) remove() bool {
 	if s.pod == nil {
 		return s.doubt == ""
 	}
+	if s.pod.guest {
+		s.forget()
+		return true
+	}
 	if s.pod.pod == nil || !s.delete(ctx) {
 		gone := s.pod.pod == nil
 		if gone {
@@ -150,6 +162,9 @@ func (s *Step) find(ctx context.Context) {
 // already, or another one under its name, counts as taken.
 func (s *Step) delete(ctx context.Context) bool {
 	pod := s.pod.pod
+	if s.pod.guest { // whoever made it removes it
+		return true
+	}
 	s.left.set("Pod " + pod.Name)
 	for {
 		err := s.Cluster.DeletePod(ctx, pod.Name, pod.UID, 1)

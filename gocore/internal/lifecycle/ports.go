@@ -33,6 +33,8 @@ type Cluster interface {
 	Events(ctx context.Context, uid types.UID) ([]corev1.Event, error)
 	// Shapes of the cluster's nodes as the collector published them.
 	Shapes(ctx context.Context) (podspec.Shapes, error)
+	// Join execs a joined podinit by its command; nil: it listens.
+	Join(ctx context.Context, pod string, command []string) error
 	// Pump execs podinit's pump.
 	Pump(ctx context.Context, pod string, session uint64) (io.ReadWriteCloser, error)
 }

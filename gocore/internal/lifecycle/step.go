@@ -156,6 +156,9 @@ func (s *Step) live() outcome {
 	if fault := s.learn(); fault != nil {
 		return *fault
 	}
+	if s.Job.Joins() {
+		return s.liveInside()
+	}
 	for {
 		verdict := s.begin()
 		if verdict == nil {
@@ -209,7 +212,7 @@ func (s *Step) learn() *outcome {
 	if err := s.Job.Merge(facts); err != nil {
 		return failed(report.Refused(err))
 	}
-	if s.Job.IsBatch() {
+	if s.Job.IsBatch() || s.Job.Joins() {
 		return nil
 	}
 	return s.learnStep()
@@ -266,6 +269,7 @@ type followed struct {
 	last   *corev1.Pod                // the newest that was not nil
 	states chan *corev1.Pod           // newest state only; nil Pod: gone
 	newest atomic.Pointer[corev1.Pod] // that was put and not nil: states may have lost it to the nil
+	guest  bool                       // it is another step's: nothing is ever done to it
 	cancel context.CancelFunc
 	done   chan struct{}
 }

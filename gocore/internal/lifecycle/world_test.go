@@ -46,6 +46,7 @@ type world struct {
 	dockerPath, docker string // --k8s-pull-secret, and what the relay reads there
 	site               *site.Config
 	stepID             string
+	options            job.Options
 	nodes              int // of the step
 	nodeID             int // of this one among them
 	cluster            *fakeCluster
@@ -95,7 +96,7 @@ type fault struct {
 
 func newWorld() *world {
 	w := &world{
-		site: site.Default(), stepID: "batch", nodes: 1, faults: map[string][]fault{}, hooks: map[string]func(){}, first: map[string]time.Duration{}, over: make(chan struct{}),
+		site: site.Default(), stepID: "batch", nodes: 1, options: job.Options{Image: "registry.lab/tiny:1"}, faults: map[string][]fault{}, hooks: map[string]func(){}, first: map[string]time.Duration{}, over: make(chan struct{}),
 		tasks: tasks{take: 2 * time.Second}, randomness: 1, began: time.Now(),
 	}
 	w.cluster = newFakeCluster(w)
@@ -187,7 +188,7 @@ func (w *world) count(call string) int {
 
 func (w *world) requests() int {
 	n := 0
-	for _, call := range []string{"EnsurePodinit", "CreatePod", "GetPod", "DeletePod", "Follow", "Events", "Shapes", "Pump"} {
+	for _, call := range []string{"EnsurePodinit", "CreatePod", "GetPod", "DeletePod", "Follow", "Events", "Shapes", "Pump", "Join"} {
 		n += w.count(call)
 	}
 	return n
@@ -219,7 +220,7 @@ func (w *world) make() {
 	config := Config{
 		Job: job.Job{
 			ID: testJob, Step: w.stepID, Cluster: "lab", Node: "n1", UID: 1000, GID: 1000, User: "alice", CPUs: 1, Nodes: w.nodes, NodeID: w.nodeID,
-			Tasks: len(w.relays), Requeue: true, Options: job.Options{Image: "registry.lab/tiny:1", PullSecret: w.dockerPath},
+			Tasks: len(w.relays), Requeue: true, Options: w.options,
 		},
 		Fault: w.fault, Site: w.site, Podinit: []byte("podinit"), Cluster: w.cluster, Slurm: w.slurm,
 		NewSession: w.newSession, SessionID: func() uint64 { return testSession },

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -23,10 +24,11 @@ const (
 	PullSecret   = "pull-secret"
 	Mount        = "mount"
 	PVC          = "pvc"
+	Join         = "join"
 )
 
 // Names are all of them.
-var Names = []string{Image, Workdir, Scope, Rendezvous, NodeSelector, PullSecret, Mount, PVC}
+var Names = []string{Image, Workdir, Scope, Rendezvous, NodeSelector, PullSecret, Mount, PVC, Join}
 
 // None, for an image, is no Pod: the plugin leaves such a job or step alone.
 const None = "none"
@@ -126,6 +128,24 @@ func CheckChoice(name, value string) error {
 		return fault(flag, value, "must be %s", strings.Join(words, " or "))
 	}
 	return nil
+}
+
+// JoinBatch, for a join, is the batch script's container; else it is a step's by number.
+const JoinBatch = "batch"
+
+// firstOwnStep: steps from here on are Slurm's own (slurm.h: BATCH, EXTERN, INTERACTIVE).
+const firstOwnStep = 0xfffffff0
+
+// CheckJoin wants what a step can join.
+func CheckJoin(value string) error {
+	flag := Flag(Join)
+	if err := common(flag, value); err != nil {
+		return err
+	}
+	if n, err := strconv.ParseUint(value, 10, 32); value == JoinBatch || err == nil && n < firstOwnStep && strconv.FormatUint(n, 10) == value {
+		return nil
+	}
+	return fault(flag, value, "must be a step's number, or %s or nothing for the job's script", JoinBatch)
 }
 
 // CheckScript checks #K8S_SCRIPT=: a path in the container.

@@ -163,6 +163,18 @@ func TestNames(t *testing.T) {
 	assert.ErrorContains(t, CheckScript("-c"), "#K8S_SCRIPT: ")
 }
 
+func TestJoin(t *testing.T) {
+	for _, good := range []string{"batch", "0", "17", "4294967279"} {
+		assert.NoError(t, CheckJoin(good), good)
+	}
+	for _, bad := range []string{"", "-1", "1.0", "01", "+1", "4294967280", "99999999999", "extern", "7 ", "\n"} {
+		err := CheckJoin(bad)
+		require.Error(t, err, bad)
+		assert.Contains(t, err.Error(), "--k8s-join: ")
+		assert.NotContains(t, err.Error(), "\n")
+	}
+}
+
 func FuzzCheckImage(f *testing.F) {
 	for _, seed := range []string{"debian", "a.b:5/c:d@" + digest, "-x", "a//b", "[::1]:5000/x"} {
 		f.Add(seed)

@@ -39,13 +39,8 @@ func container(in Input, image string, request Request, shm *resource.Quantity) 
 	return corev1.Container{
 		Name:  wellknown.ContainerName,
 		Image: image,
-		Command: []string{
-			wellknown.PodinitPath, "init",
-			"--session=" + Session(in.Session),
-			fmt.Sprintf("--orphan-timeout=%d", seconds(in.Site.OrphanTimeout.Duration)),
-			fmt.Sprintf("--start-timeout=%d", seconds(in.startTimeout())),
-			fmt.Sprintf("--linger=%d", linger),
-		},
+		Command: append([]string{wellknown.PodinitPath, "init", "--session=" + Session(in.Session)},
+			wellknown.PodinitLimits(in.Site.OrphanTimeout.Duration, in.startTimeout())...),
 		Env:                      environment(request),
 		Resources:                corev1.ResourceRequirements{Requests: resources, Limits: resources.DeepCopy()},
 		ImagePullPolicy:          corev1.PullPolicy(in.Site.Pod.PullPolicy),

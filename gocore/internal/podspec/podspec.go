@@ -20,9 +20,6 @@ import (
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/wellknown"
 )
 
-// linger is how long podinit waits, in seconds, for the last acknowledgement.
-const linger = 60
-
 // Input is all that a Pod is made of.
 type Input struct {
 	Job  job.Job

@@ -3,6 +3,8 @@
 package submission
 
 import (
+	"fmt"
+
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/option"
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/site"
 )
@@ -32,7 +34,7 @@ func checkOptions(r Request, config *site.Config) (findings []finding, imageOK b
 		if err := checkOption(name, value, config); err != nil {
 			findings = append(findings, fault("%s", err))
 		}
-		if !hasImage {
+		if !hasImage && name != option.Join {
 			findings = append(findings, fault("%s: has no effect without %s: %s (give an image, or leave the option out)",
 				option.Flag(name), option.Flag(option.Image), quote(value)))
 		}
@@ -43,6 +45,8 @@ func checkOptions(r Request, config *site.Config) (findings []finding, imageOK b
 func checkOption(name, value string, config *site.Config) error {
 	if name == option.NodeSelector {
 		return option.CheckNodeSelector(value, config.Placement)
+	case option.Join:
+		return fmt.Errorf("%s: only srun joins a running job: srun --jobid=JOB --overlap %s: %s", option.Flag(name), option.Flag(name), quote(value))
 	}
 	return option.Check(name, value)
 }

@@ -9,6 +9,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"strconv"
+	"time"
 )
 
 // Labels of a Pod. App, JobID and User are what users select by
@@ -76,8 +77,24 @@ func PodinitConfigMap(podinit []byte) string {
 	return "slurm-k8s-podinit-" + hex.EncodeToString(sum[:8])
 }
 
-// PumpCommand is the command line of podinit's pump, the only one that the node's
-// credential may exec.
+// Linger is how long podinit waits for the last acknowledgement.
+const Linger = time.Minute
+
+// PodinitLimits are podinit's own limits as its command line has them, in whole seconds.
+func PodinitLimits(orphan, start time.Duration) []string {
+	seconds := func(name string, d time.Duration) string {
+		return fmt.Sprintf("--%s=%d", name, (d+time.Second-1)/time.Second)
+	}
+	return []string{seconds("orphan-timeout", orphan), seconds("start-timeout", start), seconds("linger", Linger)}
+}
+
+// JoinCommand is the command line by which a step joins a container; it and the pump's are the
+// only ones that the node's credential may exec.
+func JoinCommand(session uint64, orphan, start time.Duration) []string {
+	return append([]string{PodinitPath, "join", fmt.Sprintf("--session=%016x", session)}, PodinitLimits(orphan, start)...)
+}
+
+// PumpCommand is the command line of podinit's pump.
 func PumpCommand(session uint64) []string {
 	return []string{PodinitPath, "pump", fmt.Sprintf("--session=%016x", session)}
 }
