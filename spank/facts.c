@@ -155,6 +155,8 @@ static void put_job(struct row *row, const job_info_t *job, const char *node, ui
 	put_gres(row, job, node);
 	put_share(row, job, node, memory_mb);
 	row_put_text(row, "admin_comment", job->admin_comment);
+	if (job->batch_flag)
+		row_put_text(row, "batch_host", job->batch_host);
 	put_state(row, job);
 }
 

@@ -63,6 +63,7 @@ static void fill_job(void)
 		.array_task_id = NO_VAL, .gres_detail_cnt = 2, .gres_detail_str = detail, .admin_comment = "{}",
 		.job_state = JOB_CANCELLED | JOB_COMPLETING, .shared = JOB_SHARED_NONE,
 		.job_resrcs = (job_resources_t *)&host, .num_nodes = 2, .pn_min_memory = MEM_PER_CPU | 100,
+		.batch_host = "n1",
 	};
 }
 
@@ -90,6 +91,11 @@ static void test_facts(void **state)
 	assert_string_equal(fact(row, "state"), "CANCELLED");
 	assert_string_equal(fact(row, "completing"), "1");
 	assert_string_equal(fact(row, "array_job_id"), "(none)");
+	/* salloc's has a host, and no script. */
+	assert_string_equal(fact(row, "batch_host"), "(none)");
+	host.job_info.batch_flag = 1;
+	assert_int_equal(host_table()->job_facts(42, row, sizeof(row)), 0);
+	assert_string_equal(fact(row, "batch_host"), "n1");
 }
 
 static void test_facts_of_an_empty_job(void **state)

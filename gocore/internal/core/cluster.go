@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/selection"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/kube"
@@ -67,10 +68,15 @@ func (c *cluster) WithdrawPod(ctx context.Context, pod *corev1.Pod) error {
 
 func (c *cluster) FollowStep(ctx context.Context, pod *corev1.Pod, see func([]*corev1.Pod), log func(error)) {
 	same := map[string]string{}
-	for _, label := range []string{wellknown.LabelApp, wellknown.LabelJobID, wellknown.LabelCluster, wellknown.LabelStep, wellknown.LabelIncarnation} {
+	for _, label := range []string{wellknown.LabelApp, wellknown.LabelJobID, wellknown.LabelCluster, wellknown.LabelIncarnation} {
 		same[label] = pod.Labels[label]
 	}
-	c.client.FollowAll(ctx, c.namespace, labels.SelectorFromSet(same).String(), see, log)
+	steps, err := labels.NewRequirement(wellknown.LabelStep, selection.In, []string{pod.Labels[wellknown.LabelStep], wellknown.StepBatch})
+	if err != nil { // never: the label is a Pod's
+		log(err)
+		return
+	}
+	c.client.FollowAll(ctx, c.namespace, labels.SelectorFromSet(same).Add(*steps).String(), see, log)
 }
 
 func (c *cluster) Events(ctx context.Context, uid types.UID) ([]corev1.Event, error) {

@@ -33,6 +33,7 @@ func (j *Job) Merge(facts []string) error {
 	number(f, "array_job_id", 1<<32-1, &n.ArrayJobID)
 	number(f, "array_task_id", 1<<32-1, &n.ArrayTaskID)
 	f.text("tres", &n.TRES)
+	f.text("batch_host", &n.BatchHost)
 	f.flag("requeue", &n.Requeue)
 	f.flag("exclusive", &n.Exclusive)
 	f.flag("whole_memory", &n.WholeMemory)

@@ -51,6 +51,8 @@ type Job struct {
 	Restarts     uint32 // Slurm's restart count: incarnations before this one
 	Requeue      bool   // false: --no-requeue
 	AdminComment string
+	// BatchHost is the Slurm node of the job's script; empty: it has none, as salloc's.
+	BatchHost string
 	// TRES is all that the job has, in Slurm's text ("cpu=4,gres/gpu=2"); empty: not known.
 	TRES string
 
@@ -92,6 +94,9 @@ func (j Job) IsBatch() bool { return j.Step == wellknown.StepBatch }
 
 // Joins tells a step that runs in another's container.
 func (j Job) Joins() bool { return j.Options.Join != "" }
+
+// BesideScript tells a step on the Slurm node of its job's script.
+func (j Job) BesideScript() bool { return !j.IsBatch() && j.BatchHost != "" && j.BatchHost == j.Node }
 
 // HasGPU tells whether a GRES of the step is one of Slurm's that stand for GPUs.
 func (j Job) HasGPU() bool {

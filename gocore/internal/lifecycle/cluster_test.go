@@ -245,7 +245,11 @@ func (c *fakeCluster) CreatePod(ctx context.Context, pod *corev1.Pod) (made *cor
 		made.Status.Phase = corev1.PodPending
 		c.pods[made.Name] = made
 		c.history[made.UID] = []*corev1.Pod{made}
-		c.play(made.UID, c.script(c.made))
+		close(c.changed)
+		c.changed = make(chan struct{})
+		if !podspec.IsSeat(made) {
+			c.play(made.UID, c.script(c.made))
+		}
 		return nil
 	})
 	if err != nil {
@@ -334,7 +338,8 @@ func (c *fakeCluster) FollowStep(ctx context.Context, pod *corev1.Pod, see func(
 		pods, changed := []*corev1.Pod{}, c.changed
 		for _, p := range c.pods {
 			run, known := p.Labels[wellknown.LabelIncarnation]
-			if p.Labels[wellknown.LabelStep] == pod.Labels[wellknown.LabelStep] && (!known || run == pod.Labels[wellknown.LabelIncarnation]) {
+			step := p.Labels[wellknown.LabelStep]
+			if (step == pod.Labels[wellknown.LabelStep] || step == wellknown.StepBatch) && (!known || run == pod.Labels[wellknown.LabelIncarnation]) {
 				pods = append(pods, p)
 			}
 		}

@@ -170,6 +170,7 @@ func (s *Step) cleanUp(wait bool) {
 		s.remove()
 		return
 	}
+	s.leave()
 	if s.pod != nil && s.pod.pod != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), removeLimit)
 		defer cancel()

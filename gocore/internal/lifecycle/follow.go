@@ -100,15 +100,12 @@ func (s *Step) forget() {
 func (s *Step) remove() bool {
 	ctx, cancel := context.WithTimeout(context.Background(), removeLimit)
 	defer cancel()
+	s.leave()
 	if s.pod == nil && s.doubt != "" {
 		s.find(ctx)
 	}
 	if s.pod == nil {
 		return s.doubt == ""
-	}
-	if s.pod.guest {
-		s.forget()
-		return true
 	}
 	if s.pod.pod == nil || !s.delete(ctx) {
 		gone := s.pod.pod == nil
@@ -162,9 +159,6 @@ func (s *Step) find(ctx context.Context) {
 // already, or another one under its name, counts as taken.
 func (s *Step) delete(ctx context.Context) bool {
 	pod := s.pod.pod
-	if s.pod.guest { // whoever made it removes it
-		return true
-	}
 	s.left.set("Pod " + pod.Name)
 	for {
 		err := s.Cluster.DeletePod(ctx, pod.Name, pod.UID, 1)

@@ -80,6 +80,9 @@ func (s *Step) choose(pods []*corev1.Pod) (*corev1.Pod, string) {
 	step, here := s.Job.Options.Join, wellknown.LabelValue(s.Job.Node)
 	var elsewhere []string
 	for _, pod := range pods {
+		if pod.Labels[wellknown.LabelStep] != step || podspec.IsSeat(pod) {
+			continue
+		}
 		if node := pod.Labels[wellknown.LabelNode]; node != here {
 			elsewhere = append(elsewhere, node)
 			continue
@@ -132,7 +135,9 @@ func (s *Step) begun(limit time.Time) *outcome {
 			return nil
 		case s.ctx.Err() != nil:
 			return s.interrupted()
-		case s.containerOver(), podstatus.ClassifyError(err) == podstatus.ClassFinal, s.Clock.Now().After(limit):
+		case podstatus.ClassifyError(err) == podstatus.ClassFinal:
+			return failed(report.CannotJoin(pod, err))
+		case s.containerOver(), s.Clock.Now().After(limit):
 			return returned(report.CannotJoin(pod, err))
 		}
 		s.Log.WithError(err).Info("the container could not be joined; trying again")

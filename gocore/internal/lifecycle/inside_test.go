@@ -36,6 +36,8 @@ func (c *fakeCluster) Join(ctx context.Context, name string, command []string) e
 	})
 }
 
+var foreignError = podstatus.Foreign(errors.New("no such thing"))
+
 const hostUID = types.UID("host")
 
 // host is the Pod of another step of the job, running, as the changes say.

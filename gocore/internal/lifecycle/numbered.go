@@ -10,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/job"
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/podspec"
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/podstatus"
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/report"
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/wellknown"
@@ -134,16 +135,35 @@ func missingOf(seen, now map[int]*corev1.Pod) int {
 	return -1
 }
 
-// byNode sorts Pods that may run by their number in the step.
+// byNode sorts Pods that may run by their number in the step. In the place of a seat stands the
+// Pod that it is in, once that is there.
 func byNode(pods []*corev1.Pod) map[int]*corev1.Pod {
 	nodes := map[int]*corev1.Pod{}
 	for _, pod := range pods {
 		number, err := strconv.Atoi(pod.Labels[wellknown.LabelNodeID])
-		if err == nil && pod.DeletionTimestamp == nil && !podstatus.Over(pod) {
-			nodes[number] = pod
+		if err != nil || !mayRun(pod) {
+			continue
+		}
+		nodes[number] = pod
+		if podspec.IsSeat(pod) {
+			if script := scriptOn(pods, pod.Labels[wellknown.LabelNode]); script != nil {
+				nodes[number] = script
+			}
 		}
 	}
 	return nodes
+}
+
+func mayRun(pod *corev1.Pod) bool { return pod.DeletionTimestamp == nil && !podstatus.Over(pod) }
+
+// scriptOn is the Pod of the job's script on that Slurm node, or nil.
+func scriptOn(pods []*corev1.Pod, node string) *corev1.Pod {
+	for _, pod := range pods {
+		if pod.Labels[wellknown.LabelStep] == wellknown.StepBatch && pod.Labels[wellknown.LabelNode] == node && mayRun(pod) {
+			return pod
+		}
+	}
+	return nil
 }
 
 // countRunning counts the Pods whose containers run.

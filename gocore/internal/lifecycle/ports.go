@@ -26,8 +26,8 @@ type Cluster interface {
 	Follow(ctx context.Context, pod *corev1.Pod, see func(*corev1.Pod), gone func(), log func(error))
 	// WithdrawPod deletes the Pod if it is still as given; a conflict says that it is not.
 	WithdrawPod(ctx context.Context, pod *corev1.Pod) error
-	// FollowStep calls see with the Pods of the Pod's step on all its nodes after each change,
-	// until ctx ends; all cores of the step see the same moments in the same order.
+	// FollowStep calls see with the Pods of the Pod's step on all its nodes, and that of the
+	// job's script, after each change, until ctx ends; all cores of the step see the same moments in the same order.
 	FollowStep(ctx context.Context, pod *corev1.Pod, see func([]*corev1.Pod), log func(error))
 	// Events of the Pod, as Kubernetes' own words, oldest first.
 	Events(ctx context.Context, uid types.UID) ([]corev1.Event, error)

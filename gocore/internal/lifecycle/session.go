@@ -10,6 +10,7 @@ import (
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/job"
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/podspec"
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/stream"
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/wellknown"
 )
 
 // running is the goroutine that keeps a session's pump connected.
@@ -47,8 +48,12 @@ func (s *Step) prepared() []stream.Launch {
 	commands := s.offerCommands()
 	launches := make([]stream.Launch, len(s.launches))
 	devices, cpus := s.bindings()
+	j := s.Job
+	if s.pod.guest && !j.Joins() {
+		j.Options.Join = wellknown.StepBatch
+	}
 	for i, launch := range s.launches {
-		launch.Env = s.Job.Rendezvous(s.Job.Environment(launch.Env, s.record), s.addresses, s.Site.Rendezvous)
+		launch.Env = j.Rendezvous(j.Environment(launch.Env, s.record), s.addresses, s.Site.Rendezvous)
 		launch.Env = append(launch.Env, devices[i]...)
 		launch.CPUs = (*stream.CPUs)(cpus[i])
 		launch.Home = s.Job.Home

@@ -76,6 +76,7 @@ type Step struct {
 	pullSecret []byte          // of the user's own; nil: none
 	pullsUntil time.Time       // a pull that is denied before is tried again
 	pod        *followed       // nil before one was created, and after it is known to be gone
+	seat       *followed       // what was made for the step where pod is another step's
 	doubt      string          // name of a Pod whose creation was not answered: it may be there
 	attempts   uint32          // how often the Pod of a numbered step was given up before it started
 	peers      *peers          // of a step on several nodes, until it has started
@@ -175,7 +176,19 @@ func (s *Step) live() outcome {
 
 // begin makes the Pod and starts the tasks in it; nil: they run.
 func (s *Step) begin() *outcome {
-	if verdict := s.place(); verdict != nil {
+	limit := s.Clock.Now().Add(s.Site.StartLimit.Duration)
+	host, verdict := s.host(limit)
+	switch {
+	case verdict != nil:
+	case host != nil:
+		verdict = s.placeInside(host, limit)
+	default:
+		if s.Job.Overlap && s.Job.NodeID == 0 && s.attempts == 0 {
+			s.tell(report.StepOverlaps())
+		}
+		verdict = s.place()
+	}
+	if verdict != nil {
 		if verdict.kind == putBack && s.othersStarted() {
 			verdict.kind = faulty
 		}
@@ -185,7 +198,12 @@ func (s *Step) begin() *outcome {
 		return verdict
 	}
 	s.endPeers()
-	verdict := s.connect()
+	if host != nil {
+		verdict = s.begun(s.Clock.Now().Add(s.Site.StartLimit.Duration))
+	}
+	if verdict == nil {
+		verdict = s.connect()
+	}
 	if verdict != nil && verdict.kind == putBack && s.Job.Nodes > 1 {
 		verdict.kind = faulty // the other nodes' tasks have started
 	}
@@ -233,9 +251,6 @@ func (s *Step) learnStep() *outcome {
 	}
 	if err != nil {
 		return failed(report.Refused(err))
-	}
-	if s.Job.Overlap && s.Job.NodeID == 0 {
-		s.tell(report.StepOverlaps())
 	}
 	return nil
 }

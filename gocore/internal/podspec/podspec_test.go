@@ -116,18 +116,23 @@ func TestGolden(t *testing.T) {
 			pod, err := Build(input(change))
 			require.NoError(t, err)
 			invariants(t, input(change), pod)
-			got, err := yaml.Marshal(pod)
-			require.NoError(t, err)
-			path := filepath.Join("testdata", name+".yaml")
-			if *update {
-				require.NoError(t, os.MkdirAll("testdata", 0o755))
-				require.NoError(t, os.WriteFile(path, got, 0o644))
-			}
-			want, err := os.ReadFile(path)
-			require.NoError(t, err, "go test -update writes it")
-			assert.Empty(t, cmp.Diff(string(want), string(got)))
+			golden(t, name, pod)
 		})
 	}
+}
+
+func golden(t *testing.T, name string, pod *corev1.Pod) {
+	t.Helper()
+	got, err := yaml.Marshal(pod)
+	require.NoError(t, err)
+	path := filepath.Join("testdata", name+".yaml")
+	if *update {
+		require.NoError(t, os.MkdirAll("testdata", 0o755))
+		require.NoError(t, os.WriteFile(path, got, 0o644))
+	}
+	want, err := os.ReadFile(path)
+	require.NoError(t, err, "go test -update writes it")
+	assert.Empty(t, cmp.Diff(string(want), string(got)))
 }
 
 // invariants hold for every Pod of whatever job.

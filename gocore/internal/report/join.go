@@ -70,3 +70,8 @@ func ContainerEnded(pod string, r podstatus.Reading) string {
 	}
 	return line(wordsOf(words), "the container of Pod %s ended, and with it what had joined it", pod)
 }
+
+// ScriptWent: the Pod of the job's script, in which the step was to run, went away before.
+func ScriptWent(pod string) string {
+	return line("", "Pod %s of the job's script, in which the step runs, ended before the step's start", pod)
+}

@@ -51,6 +51,10 @@ const (
 	NodesKey = "shapes.json"
 )
 
+// GateSeat keeps the Pod off every Kubernetes node that only says: this node's tasks of the step
+// run in the Pod of the job's script.
+const GateSeat = "slurm-k8s/runs-beside-script"
+
 // StepBatch is the step name of a batch script.
 const StepBatch = "batch"
 

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package podspec
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+func TestSeat(t *testing.T) {
+	pod, err := Build(input(func(in *Input) { in.Job.Step, in.Job.NodeID, in.Job.Nodes = "3", 1, 2 }))
+	require.NoError(t, err)
+	seat := Seat(pod)
+	assert.True(t, IsSeat(seat))
+	assert.False(t, IsSeat(pod), "the Pod itself is as it was")
+	assert.Equal(t, pod.ObjectMeta, seat.ObjectMeta, "the step's other nodes find it as they find a Pod")
+	resources := seat.Spec.Containers[0].Resources
+	assert.Equal(t, resource.MustParse("1m"), resources.Requests["cpu"])
+	assert.Equal(t, resources.Requests, resources.Limits)
+	assert.NotEqual(t, pod.Spec.Containers[0].Resources, resources)
+	golden(t, "seat", seat)
+}
