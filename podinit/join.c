@@ -42,8 +42,6 @@ static void leave_exec(const char *log)
 /* Process 1 is its parent as soon as the exec has ended, and reaps it. */
 static int live(const struct options *options, int ready)
 {
-	int code;
-
 	setsid();
 	if (init_setup(options))
 		return EXIT_INTERNAL;
@@ -51,9 +49,8 @@ static int live(const struct options *options, int ready)
 	if (write(ready, "", 1) != 1)
 		return EXIT_INTERNAL;
 	close(ready);
-	code = init_live();
-	unlink(path);
-	return code;
+	/* The socket's name stays: a pump that finds nobody behind it knows that there was one. */
+	return init_live();
 }
 
 /* Returns whether it listens; else it has said why. */

@@ -38,7 +38,7 @@ static int connect_to(const struct options *options)
 
 	socket_path(path, sizeof(path), options->run, options->session);
 	fd = socket_connect(path);
-	if (fd < 0) {
+	if (fd < 0 && errno == ENOENT) {
 		socket_path(path, sizeof(path), options->run, 0);
 		fd = socket_connect(path);
 	}

@@ -35,8 +35,13 @@ class Joined(driver.Source):
         return process.returncode, said
 
     def wait(self):
-        wait_for("the joined podinit to end", lambda: not os.path.exists(self.socket))
-        return None
+        """Its pumps say that there was one, and that it is gone."""
+        def refused():
+            with children_in(self.pid):
+                pump = subprocess.run([*AS_USER, *self.pump], stdin=subprocess.DEVNULL, capture_output=True,
+                                      env=driver.PUMP_ENVIRONMENT, timeout=driver.LIMIT)
+            return pump.returncode == 69 and b"Connection refused" in pump.stderr
+        wait_for("the joined podinit to end", refused)
 
 
 class Join(unittest.TestCase):
@@ -149,6 +154,17 @@ class Join(unittest.TestCase):
         self.assertEqual(step.exits, {})
         self.assertEqual(step.report(), "", "the termination message is process 1's")
         wait_for("all of it to end", lambda: len(self.children(step)) == 1)
+
+    def test_killed_alone(self):
+        step, core = self.running()
+        joined, inside = self.join(step)
+        inside.shell("echo $PPID; exec sleep 1000")
+        inside.until("its number", lambda: joined.text().endswith("\n"))
+        with children_in(step.pid):
+            subprocess.run(["kill", "-KILL", joined.text().strip()], check=True)
+        inside.until_closed()
+        joined.wait()
+        core.beat(1)
 
     def test_never_started(self):
         step, core = self.running()

@@ -30,7 +30,11 @@ const (
 // connect execs the pump, shakes hands and sends START: from here on the job has started.
 func (s *Step) connect() *outcome {
 	name := s.podName() // the dialer is called by the session's goroutine
+	guest := s.pod.guest
 	s.connected = s.NewSession(s.session, func(ctx context.Context) (io.ReadWriteCloser, error) {
+		if guest {
+			return s.pumpInside(ctx, name)
+		}
 		return s.Cluster.Pump(ctx, name, s.session)
 	})
 	ctx, cancel := context.WithTimeout(s.ctx, s.Site.StartLimit.Duration)
@@ -142,6 +146,9 @@ func (s *Step) attend() outcome {
 	for {
 		select {
 		case a := <-answers:
+			if errors.Is(a.err, stream.ErrGone) {
+				return s.judge(nil)
+			}
 			if a.err != nil {
 				return outcome{kind: faulty, reason: report.BadStream(a.err)}
 			}

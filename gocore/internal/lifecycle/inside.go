@@ -4,6 +4,9 @@ package lifecycle
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"io"
 	"syscall"
 	"time"
 
@@ -160,13 +163,51 @@ func (s *Step) judgeInside(exits []stream.Exit) outcome {
 	for i := range exits {
 		exits[i].Status = report.Sane(exits[i].Status)
 	}
-	if exits == nil {
+	over := s.containerOver()
+	switch {
+	case over && exits == nil:
 		o.exits = s.sameExit(uint32(syscall.SIGKILL))
+	case exits == nil:
+		o.exits, o.reason = s.sameExit(1<<8), report.InsideGone(s.pod.last.Name)
 	}
-	if exits == nil || anyKilled(exits) && s.containerOver() {
+	if over && (exits == nil || anyKilled(exits)) {
 		o.reason = report.ContainerEnded(s.pod.last.Name, s.pod.reading())
 	}
 	return o
+}
+
+// nobodyListens is how podinit's pump ends (podinit/pump.c, EXIT_REFUSED) where the podinit that
+// it was to find is no longer there. Process 1 cannot go but with its container; one beside it can.
+const nobodyListens = 69
+
+// pumpInside is a pump to a podinit that may be gone while the container runs on.
+func (s *Step) pumpInside(ctx context.Context, pod string) (io.ReadWriteCloser, error) {
+	pump, err := s.Cluster.Pump(ctx, pod, s.session)
+	if err != nil {
+		return nil, err
+	}
+	return guestPump{pump}, nil
+}
+
+type guestPump struct{ io.ReadWriteCloser }
+
+func (p guestPump) Read(b []byte) (int, error) {
+	n, err := p.ReadWriteCloser.Read(b)
+	return n, goneBy(err)
+}
+
+func (p guestPump) Write(b []byte) (int, error) {
+	n, err := p.ReadWriteCloser.Write(b)
+	return n, goneBy(err)
+}
+
+// goneBy tells by the error of a pump that podinit is gone.
+func goneBy(err error) error {
+	var exit interface{ ExitStatus() int }
+	if errors.As(err, &exit) && exit.ExitStatus() == nobodyListens {
+		return fmt.Errorf("%w: %w", stream.ErrGone, err)
+	}
+	return err
 }
 
 // anyKilled tells whether a task died of KILL.

@@ -5,6 +5,8 @@ package lifecycle
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"slices"
 	"testing"
 	"time"
@@ -196,6 +198,44 @@ func TestJoinedContainerEnds(t *testing.T) {
 			assert.Empty(t, w.notices())
 			assert.Equal(t, uint32(9), w.exit().Status)
 		})
+	})
+}
+
+// exited is the end of an exec by a code of its command.
+type exited int
+
+func (e exited) Error() string   { return fmt.Sprintf("exit code %d", int(e)) }
+func (e exited) ExitStatus() int { return int(e) }
+
+type brokenPump struct{ err error }
+
+func (p brokenPump) Read([]byte) (int, error)  { return 0, p.err }
+func (p brokenPump) Write([]byte) (int, error) { return 0, p.err }
+func (p brokenPump) Close() error              { return nil }
+
+func TestGuestPump(t *testing.T) {
+	for code, gone := range map[int]bool{0: false, 1: false, 69: true} {
+		pump := guestPump{brokenPump{fmt.Errorf("pump: %w", exited(code))}}
+		_, err := pump.Read(nil)
+		assert.Equal(t, gone, errors.Is(err, stream.ErrGone))
+		_, err = pump.Write(nil)
+		assert.Equal(t, gone, errors.Is(err, stream.ErrGone))
+		assert.ErrorAs(t, err, new(exited))
+	}
+	_, err := guestPump{brokenPump{io.EOF}}.Read(nil)
+	assert.Equal(t, io.EOF, err)
+}
+
+func TestJoinedPodinitIsKilledAlone(t *testing.T) {
+	bubble(t, func(w *world) {
+		w.host("batch")
+		w.joins("batch")
+		w.tasks.take = time.Hour
+		w.fail("Exits", fault{err: fmt.Errorf("%w: exit code 69", stream.ErrGone), took: time.Minute})
+		w.tasks.early = map[uint32]time.Duration{0: time.Second}
+	}, func(t *testing.T, w *world) {
+		assert.Equal(t, failedStatus, w.exit().Status)
+		assert.Contains(t, w.notices(), "was killed there: how they ended is not known")
 	})
 }
 

@@ -721,6 +721,9 @@ func (s *fakeSession) Run(ctx context.Context) error {
 		}
 		pump, err := s.dial(ctx)
 		if err == nil {
+			if inside, ok := pump.(guestPump); ok {
+				pump = inside.ReadWriteCloser
+			}
 			s.connected(ctx, pump.(*fakePump))
 			pause = 100 * time.Millisecond
 		}

@@ -40,7 +40,7 @@ func container(in Input, image string, request Request, shm *resource.Quantity) 
 		Name:  wellknown.ContainerName,
 		Image: image,
 		Command: append([]string{wellknown.PodinitPath, "init", "--session=" + Session(in.Session)},
-			wellknown.PodinitLimits(in.Site.OrphanTimeout.Duration, in.startTimeout())...),
+			wellknown.PodinitLimits(in.Site.OrphanTimeout.Duration, in.startTimeout(), wellknown.Linger)...),
 		Env:                      environment(request),
 		Resources:                corev1.ResourceRequirements{Requests: resources, Limits: resources.DeepCopy()},
 		ImagePullPolicy:          corev1.PullPolicy(in.Site.Pod.PullPolicy),

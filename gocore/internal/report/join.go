@@ -75,3 +75,8 @@ func ContainerEnded(pod string, r podstatus.Reading) string {
 func ScriptWent(pod string) string {
 	return line("", "Pod %s of the job's script, in which the step runs, ended before the step's start", pod)
 }
+
+// InsideGone: the podinit that had joined the container is gone while the container runs on.
+func InsideGone(pod string) string {
+	return line("", "what held the step's tasks in Pod %s was killed there: how they ended is not known", pod)
+}

@@ -36,6 +36,8 @@ type Config struct {
 var (
 	// ErrClosed is what waiting calls return when Run has ended without an error.
 	ErrClosed = errors.New("stream: the session is closed")
+	// ErrGone, of a Dialer or its pumps, says that no further one will find podinit: Run ends by it.
+	ErrGone = errors.New("stream: podinit is gone")
 	// ErrUnstartable is what Start returns for what can never be sent.
 	ErrUnstartable = errors.New("stream: the start cannot be sent")
 	// ErrNeverStarted is what Start returns when podinit has given up waiting.

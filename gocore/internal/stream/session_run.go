@@ -20,7 +20,7 @@ const (
 )
 
 // Run keeps one pump connected until Detach is done (nil), ctx ends (its cause),
-// or podinit breaks the protocol five times in a row (ErrProtocol). Called once,
+// podinit is gone (ErrGone) or breaks the protocol five times in a row (ErrProtocol). Called once,
 // from a goroutine of the owner's; it leaves no goroutine behind.
 func (s *Session) Run(ctx context.Context) (err error) {
 	ctx, cancel := context.WithCancel(ctx)
@@ -66,6 +66,9 @@ func (s *Session) keep(ctx context.Context) error {
 		met, lived, err := s.connect(ctx)
 		if s.isDone(ctx) {
 			return context.Cause(ctx)
+		}
+		if errors.Is(err, ErrGone) {
+			return err
 		}
 		if lived >= livedLongAgo {
 			backoff = backoffFirst
