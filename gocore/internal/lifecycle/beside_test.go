@@ -183,3 +183,11 @@ func TestScriptEndsFirst(t *testing.T) {
 		assert.NotContains(t, w.cluster.names(), numberedPod)
 	})
 }
+
+// TestScriptOfTwoNodes: the script runs on one, and waits for nobody.
+func TestScriptOfTwoNodes(t *testing.T) {
+	bubble(t, func(w *world) { w.slurm.facts = append(w.slurm.facts, "nodes=2", "batch_host=n1") }, func(t *testing.T, w *world) {
+		assert.Equal(t, 1, w.starts)
+		assert.Zero(t, w.exit().Status)
+	})
+}

@@ -64,7 +64,7 @@ const missingLimits = 3
 // gather waits until the Pods of all the step's nodes run, each seen by every node at the same
 // moment of etcd's. nil: they do.
 func (s *Step) gather() *outcome {
-	if s.Job.Nodes < 2 {
+	if s.Job.IsBatch() || s.Job.Nodes < 2 {
 		s.addresses = addressesOf(map[int]*corev1.Pod{0: s.pod.pod}, 1)
 		return nil
 	}

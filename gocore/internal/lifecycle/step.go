@@ -204,7 +204,7 @@ func (s *Step) begin() *outcome {
 	if verdict == nil {
 		verdict = s.connect()
 	}
-	if verdict != nil && verdict.kind == putBack && s.Job.Nodes > 1 {
+	if verdict != nil && verdict.kind == putBack && !s.Job.IsBatch() && s.Job.Nodes > 1 {
 		verdict.kind = faulty // the other nodes' tasks have started
 	}
 	return verdict
