@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/option"
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/podspec"
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/podstatus"
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/report"
@@ -34,7 +35,8 @@ func (s *Step) host(limit time.Time) (*corev1.Pod, *outcome) {
 	if pod == nil || !s.owns(pod) {
 		return nil, nil
 	}
-	if image, _ := imageOf(&corev1.Pod{Spec: pod.Spec}); image != s.Job.Options.Image {
+	image, err := option.Resolve(s.Job.Options.Image, s.Site.Registries)
+	if theirs, _ := imageOf(&corev1.Pod{Spec: pod.Spec}); err != nil || theirs != image {
 		return nil, nil
 	}
 	return pod, nil
