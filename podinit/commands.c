@@ -22,6 +22,7 @@ static struct task pseudo = { .number = K8S_TASK_COMMANDS, .terminal = -1, .chan
 static struct k8s_messages incoming;
 static char bin[100];
 static bool offered;
+static bool lent; /* by process 1, whose socket it is: we have joined its container */
 static bool over; /* nobody on the Slurm node listens any more */
 
 /* A name of a command, and nothing that leads elsewhere. */
@@ -64,6 +65,10 @@ void commands_offer(const struct plan *plan)
 	if (!plan_last(plan, K8S_TASK_ALL, K8S_RECORD_COMMAND))
 		return;
 	snprintf(bin, sizeof(bin), "%s/" K8S_COMMANDS_BIN, state.options.run);
+	if (state.options.mode == MODE_JOIN) {
+		lent = !access(bin, X_OK);
+		return;
+	}
 	if (make_links(plan) || output_open(&pseudo.outputs[0], &pseudo, -1, RING) || callers_listen(state.options.run)) {
 		say("podinit: Slurm's commands are not offered: %s", strerror(errno));
 		return;
@@ -80,7 +85,7 @@ struct task *commands_task(void)
 
 const char *commands_bin(void)
 {
-	return offered ? bin : NULL;
+	return offered || lent ? bin : NULL;
 }
 
 bool commands_have_room(void)

@@ -14,10 +14,11 @@
 struct task;
 
 /* Offers the commands that the plan names, if any: the socket, and the links in the run
- * directory. What fails is said in the log, and then none is offered. */
+ * directory. What fails is said in the log, and then none is offered. A step that joined uses
+ * those of process 1, where it has some. */
 void commands_offer(const struct plan *plan);
 
-/* The pseudo task, or NULL where none is offered. */
+/* The pseudo task, or NULL where none is offered, or they are process 1's. */
 struct task *commands_task(void);
 
 /* The directory of the links, for the tasks' PATH; NULL where none is offered. */

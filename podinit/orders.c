@@ -38,6 +38,9 @@ static int take_input(const struct k8s_frame *frame)
 
 	if (is_for_commands(frame))
 		return take_commands(frame);
+	/* That nobody runs commands is known where none are offered. */
+	if (frame->task == K8S_TASK_COMMANDS && frame->type == K8S_FRAME_EOF)
+		return 0;
 	if (!task || frame->stream != K8S_STDIN)
 		return -1;
 	if (frame->type == K8S_FRAME_EOF)
