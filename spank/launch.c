@@ -75,17 +75,28 @@ static bool is_within_job(void)
  * job's, and not meant. */
 static void find_join(char **faults)
 {
+	static const struct {
+		enum option option;
+		const char *why;
+	} foreign[] = {
+		{ OPTION_IMAGE, "the container has its image" },
+		{ OPTION_SCOPE, "that is for a job" },
+		{ OPTION_PULL_SECRET, "the container has its image" },
+		{ OPTION_MOUNT, "the container has its volumes" },
+		{ OPTION_PVC, "the container has its volumes" },
+	};
+
 	if (!options_want_join())
 		return;
 	if (spank_context() != S_CTX_LOCAL || !is_within_job())
 		say_append(faults, "--k8s-join: only srun joins a running job, which is to be named: "
 				   "srun --jobid=JOB --overlap --k8s-join ...");
-	if (options_source(OPTION_IMAGE) == SOURCE_COMMAND)
-		say_append(faults, "--k8s-join and --k8s-image exclude each other: the container has its image");
-	if (options_source(OPTION_SCOPE) == SOURCE_COMMAND)
-		say_append(faults, "--k8s-join and --k8s-scope exclude each other: that is for a job");
-	options_drop(OPTION_IMAGE);
-	options_drop(OPTION_SCOPE);
+	for (size_t i = 0; i < sizeof(foreign) / sizeof(foreign[0]); i++) {
+		if (options_source(foreign[i].option) == SOURCE_COMMAND)
+			say_append(faults, "--k8s-join and --k8s-%s exclude each other: %s",
+				   options_key(foreign[i].option), foreign[i].why);
+		options_drop(foreign[i].option);
+	}
 }
 
 /* What can be said without the core: first what makes asking it pointless. Returns whether

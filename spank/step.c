@@ -140,10 +140,13 @@ void step_prepare(spank_t spank, const struct config *config)
 	options_take_environment(environment, true);
 	if (step.is_batch && config_legacy_comments(config->site))
 		take_comments(spank);
-	/* One around it has an image for steps of their own. */
-	if (options_want_join())
+	/* One around it has an image for steps of their own, and what goes with that. */
+	if (options_want_join()) {
 		options_drop(OPTION_IMAGE);
-	else if (!options_want_pod())
+		options_drop(OPTION_PULL_SECRET);
+		options_drop(OPTION_MOUNT);
+		options_drop(OPTION_PVC);
+	} else if (!options_want_pod())
 		return;
 	if (step.is_batch && options_leave_script()) {
 		if (!options_hand_on(spank))

@@ -101,6 +101,11 @@ static void test_refusals(void **state)
 	fake_option("k8s-image", strchr(typed, '=') + 1, 0);
 	refused("E k8s: --k8s-join and --k8s-image exclude each other: the container has its image\n");
 	join();
+	fake_option("k8s-mount", strchr(typed, '=') + 1, 0);
+	fake_option("k8s-pvc", strchr(typed, '=') + 1, 0);
+	refused("E k8s: --k8s-join and --k8s-mount exclude each other: the container has its volumes\n"
+		"E k8s: --k8s-join and --k8s-pvc exclude each other: the container has its volumes\n");
+	join();
 	fake_option("k8s-scope", strchr(typed, '=') + 1, 0);
 	refused("E k8s: --k8s-scope: must be job or steps: \"a:1\"\n"
 		"E k8s: --k8s-join and --k8s-scope exclude each other: that is for a job\n");

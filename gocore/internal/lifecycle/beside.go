@@ -39,6 +39,9 @@ func (s *Step) host(limit time.Time) (*corev1.Pod, *outcome) {
 	if theirs, _ := imageOf(&corev1.Pod{Spec: pod.Spec}); err != nil || theirs != image {
 		return nil, nil
 	}
+	if !podspec.HasStorage(pod, podspec.Input{Job: s.Job, Site: s.Site, Directory: s.Directory}) {
+		return nil, nil
+	}
 	return pod, nil
 }
 

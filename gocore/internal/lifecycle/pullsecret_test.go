@@ -12,7 +12,7 @@ import (
 )
 
 func withPullSecret(w *world, docker string) {
-	w.dockerPath, w.docker = "/home/alice/docker.json", docker
+	w.options.PullSecret, w.docker = "/home/alice/docker.json", docker
 }
 
 const goodDocker = `{"auths":{"registry.lab":{"auth":"YTpi"},"other.lab":{"auth":"Yzpk"}}}`

@@ -43,19 +43,19 @@ const (
 
 // world is a step with models of all that it talks to, which note every rule it breaks.
 type world struct {
-	dockerPath, docker string // --k8s-pull-secret, and what the relay reads there
-	site               *site.Config
-	stepID             string
-	options            job.Options
-	nodes              int // of the step
-	nodeID             int // of this one among them
-	cluster            *fakeCluster
-	slurm              *fakeSlurm
-	relays             []*fakeRelay
-	step               *Step
-	tasks              tasks  // what the tasks in the Pod do
-	fault              string // of the configuration
-	log                bytes.Buffer
+	docker  string // what the relay reads of --k8s-pull-secret
+	site    *site.Config
+	stepID  string
+	options job.Options
+	nodes   int // of the step
+	nodeID  int // of this one among them
+	cluster *fakeCluster
+	slurm   *fakeSlurm
+	relays  []*fakeRelay
+	step    *Step
+	tasks   tasks  // what the tasks in the Pod do
+	fault   string // of the configuration
+	log     bytes.Buffer
 
 	mu         sync.Mutex
 	began      time.Time

@@ -23,3 +23,14 @@ func TestSeat(t *testing.T) {
 	assert.NotEqual(t, pod.Spec.Containers[0].Resources, resources)
 	golden(t, "seat", seat)
 }
+
+func TestSeatHasNoVolumeMadeForIt(t *testing.T) {
+	pod, err := Build(withVolumes(t, "sets", "1Gi:/scratch", nil))
+	require.NoError(t, err)
+	for _, v := range Seat(pod).Spec.Volumes {
+		assert.False(t, isStorage(v.Name), v.Name)
+	}
+	for _, m := range Seat(pod).Spec.Containers[0].VolumeMounts {
+		assert.False(t, isStorage(m.Name), m.Name)
+	}
+}

@@ -43,7 +43,8 @@ func checkOptions(r Request, config *site.Config) (findings []finding, imageOK b
 }
 
 func checkOption(name, value string, config *site.Config) error {
-	if name == option.NodeSelector {
+	switch name {
+	case option.NodeSelector:
 		return option.CheckNodeSelector(value, config.Placement)
 	case option.Join:
 		return fmt.Errorf("%s: only srun joins a running job: srun --jobid=JOB --overlap %s: %s", option.Flag(name), option.Flag(name), quote(value))
