@@ -49,7 +49,7 @@ func (s *Step) prepared() []stream.Launch {
 	launches := make([]stream.Launch, len(s.launches))
 	devices, cpus := s.bindings()
 	j := s.Job
-	if s.pod.guest && !j.Joins() {
+	if s.pod != nil && s.pod.guest && !j.Joins() {
 		j.Options.Join = wellknown.StepBatch
 	}
 	for i, launch := range s.launches {
