@@ -70,6 +70,10 @@ func (c *cluster) FollowStep(ctx context.Context, pod *corev1.Pod, see func([]*c
 	for _, label := range []string{wellknown.LabelApp, wellknown.LabelJobID, wellknown.LabelCluster, wellknown.LabelStep, wellknown.LabelIncarnation} {
 		same[label] = pod.Labels[label]
 	}
+	// Components of a step have one number, and wait each for its own nodes.
+	if component := pod.Labels[wellknown.LabelComponent]; component != "" {
+		same[wellknown.LabelComponent] = component
+	}
 	c.client.FollowAll(ctx, c.namespace, labels.SelectorFromSet(same).String(), see, log)
 }
 
