@@ -58,17 +58,20 @@ struct k8s_host {
  *   (sbatch, srun, salloc), sbatch.NAME (the tool's own options by their long
  *   names: sbatch.nodes, sbatch.output, sbatch.mem ...), directory, uid; of
  *   sbatch, script (absolute path of the job file; absent with stdin=1 or
- *   wrap=TEXT), head (what of a stdin job file could still be read).
+ *   wrap=TEXT), head (what of a stdin job file could still be read), component (its number,
+ *   of those after the first of a heterogeneous job, which have no script: none of these).
  * start: option.NAME, legacy (1: the options stood in comment lines),
  *   legacy_script (path from K8S_SCRIPT, where the job file has no command of
  *   its own), job_id, step_id ("batch" or a number), uid, gid, groups (numbers,
  *   comma between), user, home, cluster (Slurm's ClusterName), node
  *   (NodeName), cpus and memory_mb (of this step on this node), nnodes (of the
- *   step), node_id (this node's number in the step), tasks (local), batch_argv0
- *   (path of the batch script on this node), commands (1: the last socket is that
- *   of Slurm's commands in the Pod, whose other end the first task's relay has).
+ *   step), node_id (this node's number in the step), tasks (local), component (its number, of
+ *   several in one step; each counts its nodes and tasks for itself), batch_argv0 (path of the
+ *   batch script on this node), commands (1: the last socket is that of Slurm's commands in the
+ *   Pod, whose other end the first task's relay has).
  * reap: job_id, uid, cluster, node, batch (1: the batch script's Pod may be there),
- *   step (STEP.NODE_ID of each other Pod that may be there; repeated). */
+ *   step (STEP.NODE_ID, of a component STEP.NODE_ID.COMPONENT, of each other Pod that may be
+ *   there; repeated). */
 struct k8s_request {
 	size_t size;
 	const char *const *fields;

@@ -27,8 +27,8 @@ static const char *const input[] = {
 /* but not these: the node's own, the plugin's own, and what the image or the Pod would speak for. */
 static const char *const withheld[] = {
 	"SLURM_CONF", "SLURM_CONF_SERVER", "SLURM_JWT", "SLURM_SACK_*", "SLURM_K8S_RELAY_FD", "SLURM_K8S_ARGV0",
-	"SLURM_K8S_BATCH", "SLURM_K8S_STEP", "SLURM_K8S_COMMANDS_FD", "SLURM_K8S_INSIDE_*", K8S_CARRIED_PREFIX "*",
-	"SLURM_SPANK_*", NULL,
+	"SLURM_K8S_BATCH", "SLURM_K8S_STEP", "SLURM_K8S_COMPONENT", "SLURM_K8S_COMMANDS_FD", "SLURM_K8S_INSIDE_*",
+	K8S_CARRIED_PREFIX "*", "SLURM_SPANK_*", NULL,
 };
 
 static size_t name_length(const char *variable)

@@ -21,16 +21,11 @@ void host_set_place(const char *node, uint64_t memory_mb)
 	memory_here = memory_mb;
 }
 
-static struct {
-	uint32_t job, step;
-	int overlap;
-} own = { .overlap = -1 };
+static struct host_step own;
 
-void host_set_step(uint32_t job_id, uint32_t step_id, bool overlap)
+void host_set_step(const struct host_step *step)
 {
-	own.job = job_id;
-	own.step = step_id;
-	own.overlap = overlap;
+	own = *step;
 }
 
 int host_error(int result)
@@ -64,8 +59,8 @@ static int job_facts(uint32_t job_id, char *out, size_t capacity)
 
 static int step_facts(uint32_t job_id, uint32_t step_id, char *out, size_t capacity)
 {
-	int overlap = job_id == own.job && step_id == own.step ? own.overlap : -1;
-	int result = host_step_facts(job_id, step_id, out, capacity, overlap);
+	bool is_own = job_id == own.job && step_id == own.id;
+	int result = host_step_facts(job_id, step_id, out, capacity, is_own ? &own : NULL);
 
 	return result == -ERANGE ? -1 : result;
 }

@@ -16,9 +16,15 @@ const struct k8s_host *host_table(void);
  * known), before the core is started. `node` is borrowed for good. */
 void host_set_place(const char *node, uint64_t memory_mb);
 
-/* Says which numbered step this process runs, and whether by srun --overlap, before the core is
- * started. */
-void host_set_step(uint32_t job_id, uint32_t step_id, bool overlap);
+/* What this process knows of the numbered step that it runs, and slurmctld does not say. */
+struct host_step {
+	uint32_t job, id;
+	bool overlap;  /* by srun --overlap */
+	int component; /* its number where several of one job have this step's number, else -1 */
+};
+
+/* Says so before the core is started. */
+void host_set_step(const struct host_step *step);
 
 /* What a call of Slurm's says went wrong: some return the error, others -1 and leave it in errno.
  * To be asked at once. 0 for success, else > 0. */
@@ -28,9 +34,9 @@ int host_error(int result);
  * small. */
 int host_job_facts(uint32_t job_id, char *out, size_t capacity, const char *node, uint64_t memory_mb);
 
-/* step_facts.c: the step_facts of the table, with the same one more result. `overlap`: what this
- * process knows of it, or -1. */
-int host_step_facts(uint32_t job_id, uint32_t step_id, char *out, size_t capacity, int overlap);
+/* step_facts.c: the step_facts of the table, with the same one more result. `own`:
+ * what this process knows of it, or NULL. */
+int host_step_facts(uint32_t job_id, uint32_t step_id, char *out, size_t capacity, const struct host_step *own);
 
 /* facts.c: one node's gres as slurmctld prints it in detail ("gpu:tesla:2(IDX:0-1),shard:1(...)"),
  * without the parentheses and what counts nothing. Writes at most `capacity` bytes, NUL included,

@@ -6,17 +6,16 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "arguments.h"
 #include "ask.h"
+#include "component_options.h"
+#include "components.h"
 #include "inside.h"
 #include "options.h"
 #include "request.h"
 #include "say.h"
 
-extern char **environ;
-
-/* How many parts of a heterogeneous job or step have been here. */
-static int parts;
+/* Of several components of a step: with a Pod, and without one that could have been forgotten. */
+static bool has_pod, has_bare;
 
 static const struct {
 	const char *option, *why;
@@ -35,8 +34,8 @@ static bool is_asked_for(const char *type)
 {
 	const slurm_conf_t *conf = slurm_symbol("slurm_conf");
 
-	for (int i = 1; i < optind && arguments_word(i); i++)
-		if (!strncmp(arguments_word(i), "--mp", 4))
+	for (int i = 1; i < optind && components_word(i); i++)
+		if (!strncmp(components_word(i), "--mp", 4))
 			return true;
 	return !conf || !conf->mpi_default || strcmp(type, conf->mpi_default);
 }
@@ -51,17 +50,6 @@ static void find_mpi(char **faults)
 			   "%s: --mpi=%s does not reach into a Pod: give --mpi=none; the tasks know each "
 			   "other's addresses, so that torchrun and all that works over sockets does",
 			   options_subject(), type);
-}
-
-static bool is_heterogeneous(void)
-{
-	if (parts > 1)
-		return true;
-	/* As srun itself looks for them: everywhere behind its options. */
-	for (int i = optind; arguments_word(i); i++)
-		if (!strcmp(arguments_word(i), ":"))
-			return true;
-	return false;
 }
 
 /* Within an allocation nothing but this step is at stake, and it is to start fast: the run tells
@@ -91,6 +79,8 @@ static void find_join(char **faults)
 	if (spank_context() != S_CTX_LOCAL || !is_within_job())
 		say_append(faults, "--k8s-join: only srun joins a running job, which is to be named: "
 				   "srun --jobid=JOB --overlap --k8s-join ...");
+	else if (components_are_several())
+		say_append(faults, "--k8s-join: a step with several components joins nothing: start an srun for each");
 	for (size_t i = 0; i < sizeof(foreign) / sizeof(foreign[0]); i++) {
 		if (options_source(foreign[i].option) == SOURCE_COMMAND)
 			say_append(faults, "--k8s-join and --k8s-%s exclude each other: %s",
@@ -113,14 +103,17 @@ static bool find_faults(const struct config *config, char **faults)
 	find_join(faults);
 	if (!geteuid() || !getuid())
 		say_append(faults, "%s: root's jobs do not go to a Pod: submit as an ordinary user", options_subject());
-	if (is_heterogeneous())
-		say_append(faults, "%s: heterogeneous jobs and steps do not go to a Pod", options_subject());
 	is_sound = !*faults;
 	for (size_t i = 0; i < sizeof(excluded) / sizeof(excluded[0]); i++)
 		if (tool_option(excluded[i].option))
 			say_append(faults, "%s and --%s exclude each other%s", options_subject(), excluded[i].option,
 				   excluded[i].why);
 	find_mpi(faults);
+	if (spank_context() == S_CTX_LOCAL && components_are_several() && options_value(OPTION_RENDEZVOUS) &&
+	    options_source(OPTION_RENDEZVOUS) == SOURCE_COMMAND && strcmp(options_value(OPTION_RENDEZVOUS), "none"))
+		say_append(faults, "--k8s-rendezvous=%s: a step with several components has no rendezvous over all of "
+				   "them: start an srun for each", options_value(OPTION_RENDEZVOUS));
+	inside_find_faults(faults);
 	return is_sound;
 }
 
@@ -134,7 +127,7 @@ static bool is_accepted(const struct config *config, const char *tool)
 	return ask_core(config, &fields);
 }
 
-static int check(spank_t spank, const struct config *config, const char *tool, bool is_srun)
+static int check(const struct config *config, const char *tool, bool is_srun)
 {
 	bool is_asked = !options_want_join() && (!is_srun || !is_within_job());
 	char *faults = NULL;
@@ -147,14 +140,7 @@ static int check(spank_t spank, const struct config *config, const char *tool, b
 			is_accepted(config, tool);
 		return -1;
 	}
-	/* Slurm has handed the image of the job on. */
-	if (options_want_join())
-		options_withdraw();
-	if ((is_asked && !is_accepted(config, tool)) || options_export(spank))
-		return -1;
-	if (is_srun && setenv(LAUNCH_VARIABLE, tool_option("overlap") ? LAUNCH_OVERLAP : LAUNCH_OWN, 1))
-		return -1;
-	return 0;
+	return is_asked && !is_accepted(config, tool) ? -1 : 0;
 }
 
 /* salloc's own srun has no option of ours; a user's would be ignored, and run on the host. */
@@ -166,31 +152,87 @@ static int check_interactive(void)
 	return -1;
 }
 
-int launch_check(spank_t spank, const struct config *config, const char *tool)
+/* An option belongs to the component that it was typed for, as all of Slurm's do. */
+static void tell_bare(bool is_pod)
 {
-	bool is_srun = spank_context() == S_CTX_LOCAL;
+	bool was_told = has_pod && has_bare;
 
-	parts++;
-	/* The word of an srun around this one. */
-	unsetenv(LAUNCH_VARIABLE);
-	/* The shell that salloc starts on the first Slurm node: it hands on all that it has. */
-	if (is_srun && tool_option("interactive"))
-		return check_interactive();
-	options_take_environment(environ, false);
-	inside_enter();
+	has_pod = has_pod || is_pod;
+	has_bare = has_bare || (!is_pod && !options_want_none());
+	if (has_pod && has_bare && !was_told)
+		say_info("not every component has --k8s-image: those without it run on the Slurm nodes (--k8s-image=none "
+			 "says that this is meant)");
+}
+
+/* One of several components of a step. */
+static int launch_component(const struct config *config)
+{
+	bool is_pod = options_ask() && !(options_want_none() && !options_faults());
+
+	if (!is_pod && !components_are_touched())
+		return 0;
+	if (is_pod && check(config, "srun", true))
+		return -1;
+	tell_bare(is_pod);
+	return component_hand_over(is_pod, tool_option("overlap"));
+}
+
+static int launch_alone(spank_t spank, const struct config *config)
+{
 	/* slurmstepd is to hear it too, over what an outer tool has put there. */
 	if (options_want_none() && !options_want_join() && !options_faults()) {
 		inside_leave();
 		return options_export(spank);
 	}
-	if (options_ask())
-		return check(spank, config, tool, is_srun);
+	if (options_ask()) {
+		if (check(config, "srun", true))
+			return -1;
+		/* Slurm has handed the image of the job on. */
+		if (options_want_join())
+			options_withdraw();
+		if (options_export(spank))
+			return -1;
+		return setenv(LAUNCH_VARIABLE, tool_option("overlap") ? LAUNCH_OVERLAP : LAUNCH_OWN, 1);
+	}
 	/* Else slurmstepd would take the option from where an outer tool has put it. */
 	options_withdraw();
 	return 0;
 }
 
+static int allocate(spank_t spank, const struct config *config, const char *tool)
+{
+	bool is_none = options_want_none() && !options_faults();
+
+	if (is_none && !components_here())
+		inside_leave();
+	if (options_ask() && !is_none && check(config, tool, false))
+		return -1;
+	if (!components_here() && !options_ask())
+		options_withdraw();
+	return component_export(spank);
+}
+
+int launch_check(spank_t spank, const struct config *config, const char *tool)
+{
+	bool is_srun = spank_context() == S_CTX_LOCAL;
+	int result;
+
+	/* The word of an srun around this one. */
+	unsetenv(LAUNCH_VARIABLE);
+	/* The shell that salloc starts on the first Slurm node: it hands on all that it has. */
+	if (is_srun && tool_option("interactive"))
+		return check_interactive();
+	component_begin();
+	inside_enter();
+	if (!is_srun)
+		result = allocate(spank, config, tool);
+	else
+		result = components_are_several() ? launch_component(config) : launch_alone(spank, config);
+	component_end();
+	return result;
+}
+
 void launch_forget(void)
 {
-	parts = 0;
+	has_pod = has_bare = false;
 }

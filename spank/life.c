@@ -122,6 +122,8 @@ static void add_step(struct fields *fields, spank_t spank, const struct step *st
 	fields_format(fields, "nnodes", "%u", nodes);
 	fields_format(fields, "node_id", "%u", step->node);
 	fields_format(fields, "tasks", "%u", step->tasks);
+	if (step->component.is_one)
+		fields_format(fields, "component", "%d", step->component.number);
 	fields_add(fields, "cluster", node_cluster());
 	fields_add(fields, "node", node_name());
 	if (step->is_legacy)
@@ -150,7 +152,8 @@ static int call_core(spank_t spank, const struct config *config, struct step *st
 	add_groups(&fields, spank);
 	add_step(&fields, spank, step);
 	host_set_place(node_name(), add_share(&fields, spank));
-	host_set_step(step->job, step->id, step->is_overlap);
+	host_set_step(&(struct host_step){ .job = step->job, .id = step->id, .overlap = step->is_overlap,
+					   .component = step->component.is_one ? step->component.group : -1 });
 	if (relays && !fields.failed) {
 		for (uint32_t i = 0; i < step->tasks; i++)
 			relays[i] = step->pairs[i][0];

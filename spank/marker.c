@@ -71,13 +71,21 @@ bool marker_is_set(const char *state, const char *node, uint32_t job, const char
 	return is_set;
 }
 
-/* Whether `text` is a step's number and a node's: "0.1". */
+/* Whether `text` is a step's number, a node's, and maybe a component's: "0.1", "0.1.2". */
 static bool is_place(const char *text)
 {
-	size_t step = strspn(text, "0123456789");
-	size_t node = text[step] == '.' ? strspn(text + step + 1, "0123456789") : 0;
+	for (int numbers = 1; numbers <= 3; numbers++) {
+		size_t length = strspn(text, "0123456789");
 
-	return step && node && !text[step + 1 + node];
+		if (!length)
+			return false;
+		text += length;
+		if (!*text)
+			return numbers >= 2;
+		if (*text++ != '.')
+			return false;
+	}
+	return false;
 }
 
 void marker_each(const char *state, const char *node, uint32_t job, void (*call)(const char *place, void *argument),

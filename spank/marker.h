@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* marker.h - an empty file that root alone can make and see, one per node, job and step: something
  * of this step may be left. A hint for the epilog, nothing else. `place` is "" for the batch
- * script, else the step's number and the node's in it: "0.1". */
+ * script, else the step's number and the node's in it: "0.1", and a component's: "0.1.2". */
 #ifndef K8S_MARKER_H
 #define K8S_MARKER_H
 

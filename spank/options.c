@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "arguments.h"
+#include "components.h"
 #include "say.h"
 
 /* Slurm's names: that of the option in the environment of a job, and the prefix that sbatch
@@ -81,7 +82,6 @@ static struct spank_option table[OPTION_COUNT] = {
 	},
 };
 
-#define IMAGE_NONE "none"
 #define SCOPE_STEPS "steps"
 #define JOIN_BATCH "batch"
 
@@ -119,10 +119,31 @@ static struct {
 
 static char *faults;
 
+/* The name under which Slurm hands the job control environment on. */
+static const char *carried_name(enum option option)
+{
+	static char name[128];
+
+	snprintf(name, sizeof(name), SLURM_CARRIED "%s", names[option].slurm);
+	return name;
+}
+
+static bool is_closed;
+
+/* Of a second component and later, what Slurm reads from the environment is what an earlier one
+ * has put there. */
+static bool is_earlier_ones(enum option option, const char *argument)
+{
+	return components_here() && argument && argument == getenv(carried_name(option));
+}
+
 static int option_callback(int value, const char *argument, int remote)
 {
 	bool typed = remote || arguments_hold(argument);
 
+	options_open();
+	if (!remote && is_earlier_ones((enum option)value, argument))
+		return 0;
 	/* What is wrong is told later, all at once. An error from here would end sbatch at the
 	 * first fault; in slurmstepd it would make the option count as not given, and the
 	 * job run on the host. */
@@ -202,6 +223,18 @@ static const char *find(char *const *environment, const char *prefix, const char
 	return NULL;
 }
 
+bool options_is_variable(const char *entry)
+{
+	for (int i = 0; i < OPTION_COUNT; i++) {
+		size_t length = names[i].variable ? strlen(names[i].variable) : 0, carried = strlen(carried_name(i));
+
+		if ((length && !strncmp(entry, names[i].variable, length) && (entry[length] == '=' || entry[length] == '_')) ||
+		    (!strncmp(entry, carried_name(i), carried) && entry[carried] == '='))
+			return true;
+	}
+	return false;
+}
+
 void options_take_environment(char *const *environment, bool carried)
 {
 	for (int i = 0; i < OPTION_COUNT; i++) {
@@ -213,6 +246,40 @@ void options_take_environment(char *const *environment, bool carried)
 		if (decided && *decided)
 			options_take(i, decided, SOURCE_COMMAND);
 	}
+}
+
+void options_take_outer(char *const *environment)
+{
+	for (int i = 0; i < OPTION_COUNT; i++) {
+		const char *value = find(environment, SLURM_CARRIED, names[i].slurm);
+
+		if (value)
+			options_take(i, value, SOURCE_SCRIPT);
+	}
+}
+
+bool options_take_group(char *const *environment, int group)
+{
+	char suffix[32];
+
+	snprintf(suffix, sizeof(suffix), OPTIONS_OF_COMPONENT "%d", group);
+	for (int i = 0; i < OPTION_COUNT; i++) {
+		char name[64];
+		const char *value;
+
+		if (!names[i].variable)
+			continue;
+		snprintf(name, sizeof(name), "%s%s", names[i].variable, suffix);
+		value = find(environment, "", name);
+		if (i == OPTION_IMAGE && !value)
+			return false;
+		/* Slurm has told of the first component's, which are not this one's. */
+		if (given[i].source == SOURCE_SCRIPT)
+			options_drop(i);
+		if (value && *value)
+			options_take(i, value, SOURCE_ENVIRONMENT);
+	}
+	return true;
 }
 
 const char *options_value(enum option option)
@@ -232,7 +299,7 @@ bool options_want_pod(void)
 
 bool options_want_none(void)
 {
-	return is_given(OPTION_IMAGE, IMAGE_NONE);
+	return is_given(OPTION_IMAGE, OPTIONS_NO_IMAGE);
 }
 
 bool options_want_join(void)
@@ -289,34 +356,39 @@ const char *options_key(enum option option)
 	return names[option].key;
 }
 
+const char *options_variable(enum option option)
+{
+	return names[option].variable;
+}
+
 const char *options_faults(void)
 {
 	return faults;
 }
 
-/* The name under which Slurm hands the job control environment on. */
-static const char *carried_name(enum option option)
+int options_put(spank_t spank, enum option option, const char *value)
 {
-	static char name[128];
-
-	snprintf(name, sizeof(name), SLURM_CARRIED "%s", names[option].slurm);
-	return name;
+	if (!value) {
+		if (names[option].variable)
+			unsetenv(names[option].variable);
+		unsetenv(names[option].slurm);
+		unsetenv(carried_name(option));
+		spank_job_control_unsetenv(spank, names[option].slurm);
+		return 0;
+	}
+	if ((!names[option].variable || !setenv(names[option].variable, value, 1)) && !setenv(names[option].slurm, value, 1) &&
+	    !setenv(carried_name(option), value, 1) &&
+	    spank_job_control_setenv(spank, names[option].slurm, value, 1) == ESPANK_SUCCESS)
+		return 0;
+	say_error("--%s: cannot be handed on to the job", table[option].name);
+	return -1;
 }
 
 int options_export(spank_t spank)
 {
-	for (int i = 0; i < OPTION_COUNT; i++) {
-		const char *value = given[i].value;
-
-		if (!value)
-			continue;
-		if ((names[i].variable && setenv(names[i].variable, value, 1)) || setenv(names[i].slurm, value, 1) ||
-		    setenv(carried_name(i), value, 1) ||
-		    spank_job_control_setenv(spank, names[i].slurm, value, 1) != ESPANK_SUCCESS) {
-			say_error("--%s: cannot be handed on to the job", table[i].name);
+	for (int i = 0; i < OPTION_COUNT; i++)
+		if (given[i].value && options_put(spank, i, given[i].value))
 			return -1;
-		}
-	}
 	return 0;
 }
 
@@ -353,9 +425,21 @@ bool options_of_job(spank_t spank, enum option option)
 	return spank_option_getopt(spank, &table[option], &value) == ESPANK_SUCCESS;
 }
 
+void options_close(void)
+{
+	is_closed = true;
+}
+
+void options_open(void)
+{
+	if (is_closed)
+		options_forget();
+}
+
 void options_forget(void)
 {
 	for (int i = 0; i < OPTION_COUNT; i++)
 		options_drop(i);
 	say_free(&faults);
+	is_closed = false;
 }

@@ -10,6 +10,9 @@
 /* The name of the plugin, as Slurm knows it: part of the names under which options travel. */
 #define PLUGIN_NAME "k8s"
 
+/* The image's value for no Pod. */
+#define OPTIONS_NO_IMAGE "none"
+
 enum option { OPTION_IMAGE, OPTION_WORKDIR, OPTION_SCOPE, OPTION_RENDEZVOUS, OPTION_NODE_SELECTOR, OPTION_PULL_SECRET, OPTION_MOUNT, OPTION_PVC, OPTION_JOIN, OPTION_COUNT };
 
 /* Who named a value. A later one of the same rank replaces an earlier one. */
@@ -35,6 +38,24 @@ void options_take(enum option option, const char *value, enum option_source sour
  * under which options_export hands on what the tool decided: they travel with --export=NONE
  * too, and overrule what Slurm carried there, which may be an outer job's. */
 void options_take_environment(char *const *environment, bool carried);
+
+/* Behind a user's variable: of the component with this number alone, as Slurm has it of its own. */
+#define OPTIONS_OF_COMPONENT "_HET_GROUP_"
+
+/* Whether the entry "NAME=value" of an environment names a value, for whatever component. */
+bool options_is_variable(const char *entry);
+
+/* Takes what an outer tool has decided, as Slurm does of a first component. */
+void options_take_outer(char *const *environment);
+
+/* Takes the users' variables of component `group` of the allocation, in place of those that count
+ * for all. Returns false where there are none: then nothing has changed. Only in srun. */
+bool options_take_group(char *const *environment, int group);
+
+/* What follows is another component's: options_open, and the first option that Slurm names, forget
+ * all values if they were closed. */
+void options_close(void);
+void options_open(void);
 
 /* The value of `option`, or NULL. */
 const char *options_value(enum option option);
@@ -67,6 +88,9 @@ bool options_ask(void);
 /* Adds a line to `found` for each option that was typed and does nothing, since there is no image. */
 void options_find_idle(char **found);
 
+/* The user's variable of `option`. */
+const char *options_variable(enum option option);
+
 /* "image", "workdir": the option's name in a request, and its row in comments. */
 const char *options_key(enum option option);
 
@@ -76,6 +100,9 @@ const char *options_faults(void);
 /* Puts the values into the tool's environment, under all names by which the job's steps and
  * epilog may find them. Slurm did so itself before init_post_opt, for what was known then. */
 int options_export(spank_t spank);
+
+/* The same of one value; NULL takes the names away. Returns 0, or -1. */
+int options_put(spank_t spank, enum option option, const char *value);
 
 /* Takes those names out of the tool's environment again: those of an outer job. */
 void options_withdraw(void);

@@ -7,11 +7,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "arguments.h"
+#include "components.h"
 #include "options.h"
 
 /* Of libslurm's slurm_opt.h, which Debian does not ship; the struct stays opaque. */
 typedef char *option_get(void *opt, const char *name);
+typedef int option_set(void *opt, const char *name, const char *value, bool early);
 typedef bool option_is_set(void *opt, const char *name);
 
 /* The tools' long options that say what the job will need, where it writes, and how it ends. */
@@ -26,6 +27,22 @@ static const char *const tool_options[] = {
 	"signal", "spread-job", "switches", "thread-spec", "threads-per-core", "time", "time-min", "tmp",
 	"wckey", "x11",
 };
+
+const char *tool_value(const char *name)
+{
+	void *opt = slurm_symbol("opt");
+	option_get *get = (option_get *)slurm_symbol("slurm_option_get");
+
+	return opt && get ? get(opt, name) : NULL;
+}
+
+int tool_set(const char *name, const char *value)
+{
+	void *opt = slurm_symbol("opt");
+	option_set *set = (option_set *)slurm_symbol("slurm_option_set");
+
+	return opt && set && !set(opt, name, value, false) ? 0 : -1;
+}
 
 const char *tool_option(const char *name)
 {
@@ -50,8 +67,8 @@ char *request_directory(bool is_chosen)
  * typed, and not where it stands in the file itself. */
 static bool is_directory_typed(void)
 {
-	for (int i = 1; i < optind && arguments_word(i); i++)
-		if (!strncmp(arguments_word(i), "-D", 2) || !strncmp(arguments_word(i), "--chd", 5))
+	for (int i = 1; i < optind && components_word(i); i++)
+		if (!strncmp(components_word(i), "-D", 2) || !strncmp(components_word(i), "--chd", 5))
 			return true;
 	return false;
 }
@@ -80,8 +97,11 @@ void job_file_open(struct job_file *file)
 		script_wrap(wrap, &file->head);
 		return;
 	}
-	/* sbatch has just read its command line with getopt, for the last time. */
-	file->word = arguments_word(optind);
+	/* sbatch has just read this part of its command line with getopt. */
+	file->word = components_word(optind);
+	file->is_ahead = file->word && !strcmp(file->word, ":");
+	if (file->is_ahead)
+		return;
 	if (file->word)
 		find_file(file);
 	else
@@ -123,10 +143,8 @@ void request_tool(struct fields *fields, const struct config *config, const char
 	}
 }
 
-void request_submission(struct fields *fields, const struct config *config, const struct job_file *file,
-			const struct legacy *legacy)
+void request_file(struct fields *fields, const struct job_file *file, const struct legacy *legacy)
 {
-	request_tool(fields, config, "sbatch", file->directory);
 	fields_add(fields, "script", file->path);
 	fields_add(fields, "wrap", file->wrap);
 	if (!file->path && !file->wrap) {

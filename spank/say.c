@@ -15,6 +15,13 @@
 /* What a text becomes when there is no memory for it: a fault must stay a fault. */
 static char no_memory[] = "out of memory";
 
+static const char *place = "";
+
+void say_place(const char *text)
+{
+	place = text;
+}
+
 /* Slurm's functions are called by name, never through a pointer: their addresses would be wanted
  * when the plugin is loaded, and not when it first has something to say. */
 static void say_line(const char *line, size_t length, bool is_error)
@@ -28,9 +35,9 @@ static void say_line(const char *line, size_t length, bool is_error)
 	clean[n] = '\0';
 	line = strncmp(clean, TAG, strlen(TAG)) ? clean : clean + strlen(TAG);
 	if (is_error)
-		slurm_error(TAG "%s", line);
+		slurm_error(TAG "%s%s", place, line);
 	else
-		slurm_info(TAG "%s", line);
+		slurm_info(TAG "%s%s", place, line);
 }
 
 static void say_lines(const char *text, bool is_error)

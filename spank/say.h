@@ -11,6 +11,9 @@ void say_errors(const char *text);
  * slurmd's log. */
 void say_infos(const char *text);
 
+/* What all lines begin with from now on: "component 1: ", or "". Borrowed for good. */
+void say_place(const char *place);
+
 /* say_errors and say_infos of one formatted text. */
 void say_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void say_info(const char *format, ...) __attribute__((format(printf, 1, 2)));

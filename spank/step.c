@@ -8,6 +8,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "inside.h"
 #include "launch.h"
 #include "legacy.h"
 #include "options.h"
@@ -118,13 +119,34 @@ static void identify(spank_t spank)
 	snprintf(step.place, sizeof(step.place), "%u.%u", step.id, step.node);
 }
 
+/* Of several components of a step, which may have one job, one number and each a first node. Returns
+ * whether its options are known: srun has then said so. */
+static bool identify_component(spank_t spank)
+{
+	struct component *component = &step.component;
+
+	if (step.is_batch)
+		return false;
+	if (component_take(spank, component))
+		say_append(&step.fault, "what srun says of this component of the step cannot be read");
+	if (!component->is_one)
+		return false;
+	step.is_checked = component->is_checked;
+	step.is_overlap = component->is_overlap;
+	snprintf(step.name, sizeof(step.name), "%u.%u+%d", step.job, step.id, component->number);
+	snprintf(step.place, sizeof(step.place), "%u.%u.%d", step.id, step.node, component->number);
+	return true;
+}
+
 /* What srun says of the step; it is not the task's to hand on to an srun inside. */
 static void hear_srun(spank_t spank)
 {
 	char word[16] = "";
 
-	step.is_checked = spank_getenv(spank, LAUNCH_VARIABLE, word, sizeof(word)) != ESPANK_ENV_NOEXIST;
-	step.is_overlap = !strcmp(word, LAUNCH_OVERLAP);
+	if (!step.component.is_one) {
+		step.is_checked = spank_getenv(spank, LAUNCH_VARIABLE, word, sizeof(word)) != ESPANK_ENV_NOEXIST;
+		step.is_overlap = !strcmp(word, LAUNCH_OVERLAP);
+	}
 	spank_unsetenv(spank, LAUNCH_VARIABLE);
 }
 
@@ -136,8 +158,10 @@ void step_prepare(spank_t spank, const struct config *config)
 	/* They hold an allocation or a shell on it; neither ever runs in a Pod. */
 	if (step.id == SLURM_EXTERN_CONT || step.id == SLURM_INTERACTIVE_STEP)
 		return;
-	spank_get_item(spank, S_JOB_ENV, &environment);
-	options_take_environment(environment, true);
+	if (!identify_component(spank)) {
+		spank_get_item(spank, S_JOB_ENV, &environment);
+		options_take_environment(environment, true);
+	}
 	if (step.is_batch && config_legacy_comments(config->site))
 		take_comments(spank);
 	/* One around it has an image for steps of their own, and what goes with that. */
@@ -146,8 +170,14 @@ void step_prepare(spank_t spank, const struct config *config)
 		options_drop(OPTION_PULL_SECRET);
 		options_drop(OPTION_MOUNT);
 		options_drop(OPTION_PVC);
-	} else if (!options_want_pod())
+	/* A step whose component cannot be read stays off the host: it may have asked for a Pod. */
+	} else if (!options_want_pod() && !step.fault) {
+		if (step.component.is_one) {
+			options_hide(spank);
+			inside_hide(spank);
+		}
 		return;
+	}
 	if (step.is_batch && options_leave_script()) {
 		if (!options_hand_on(spank))
 			return;

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "component_options.h"
 #include "config.h"
 #include "slurm_api.h"
 
@@ -16,11 +17,12 @@ struct step {
 	bool is_batch;	     /* it is the job's script; else it is a numbered step */
 	bool is_checked;     /* by srun, numbered steps */
 	bool is_overlap;     /* srun --overlap */
+	struct component component;
 	bool is_legacy;	     /* ... in comment lines */
 	uint32_t job, id;    /* Slurm's numbers */
 	uint32_t node;	     /* this node's number in the step */
-	char name[24];	     /* for people: "42", "42.0" */
-	char place[24];	     /* "0.1", step and node; empty for a batch script */
+	char name[40];	     /* for people: "42", "42.0", "42.0+1" of a component */
+	char place[40];	     /* "0.1", step and node, "0.1.2" of component 2; empty for a batch script */
 	uint32_t tasks;	     /* local */
 	int (*pairs)[2];     /* per task: ours, the relay's; -1 where closed */
 	int commands[2];     /* of Slurm's commands in the Pod: ours, the first relay's; -1 where closed or none */

@@ -7,13 +7,13 @@
 #include <unistd.h>
 
 #include "ask.h"
-#include "legacy.h"
+#include "component_options.h"
+#include "components.h"
 #include "inside.h"
+#include "legacy.h"
 #include "options.h"
 #include "request.h"
 #include "say.h"
-
-extern char **environ;
 
 /* The names of sbatch's own variable and of nobody else's: a program's name proves nothing, as
  * sites wrap and rename it. */
@@ -30,7 +30,7 @@ static const struct {
 static void take_comments(const struct config *config, struct job_file *file, struct legacy *legacy)
 {
 	memset(legacy, 0, sizeof(*legacy));
-	if (!config_legacy_comments(config->site))
+	if (components_here() || !config_legacy_comments(config->site))
 		return;
 	job_file_open(file);
 	if (!file->head.text)
@@ -41,17 +41,12 @@ static void take_comments(const struct config *config, struct job_file *file, st
 			options_take(comments[i].option, legacy->value[comments[i].key], SOURCE_COMMENT);
 }
 
-/* Whether a part of this submission has been checked already. */
-static bool was_here;
-
-/* A part of a heterogeneous job is one more call, or a ':' where a file should be. */
-static bool is_heterogeneous(const struct job_file *file)
-{
-	return was_here || (file->word && !strcmp(file->word, ":"));
-}
+/* The first component's request, as long as the job file is ahead. */
+static struct fields waiting;
+static bool is_waiting;
 
 /* What can be said without the core. */
-static void find_faults(const struct config *config, const struct job_file *file, char **faults)
+static void find_faults(const struct config *config, char **faults)
 {
 	if (config->fault)
 		say_append(faults, "%s", config->fault);
@@ -66,29 +61,49 @@ static void find_faults(const struct config *config, const struct job_file *file
 		say_append(faults, "--k8s-image: root's jobs do not go to a Pod: submit as an ordinary user");
 	if (tool_option("container"))
 		say_append(faults, "--k8s-image and --container exclude each other");
-	if (is_heterogeneous(file))
-		say_append(faults, "--k8s-image: heterogeneous jobs do not go to a Pod");
-	was_here = true;
 }
 
+/* Of several components the first has the script. */
 static bool is_accepted(const struct config *config, const struct job_file *file, const struct legacy *legacy)
 {
 	struct fields fields = { 0 };
 
-	request_submission(&fields, config, file, legacy);
+	request_tool(&fields, config, "sbatch", file->directory);
+	if (file->is_ahead) {
+		waiting = fields;
+		is_waiting = true;
+		return true;
+	}
+	request_file(&fields, file, legacy);
 	return ask_core(config, &fields);
 }
 
-static int check(spank_t spank, const struct config *config, struct job_file *file, const struct legacy *legacy)
+static bool is_waiting_accepted(const struct config *config, struct job_file *file, const struct legacy *legacy)
+{
+	bool is_good;
+
+	if (!is_waiting)
+		return true;
+	job_file_open(file);
+	if (file->is_ahead)
+		return true;
+	is_waiting = false;
+	request_file(&waiting, file, legacy);
+	say_place("component 0: ");
+	is_good = ask_core(config, &waiting);
+	component_say_place();
+	return is_good;
+}
+
+static int check(const struct config *config, struct job_file *file, const struct legacy *legacy)
 {
 	char *faults = NULL;
 	bool is_sound;
 
 	job_file_open(file);
 	/* Where the request itself is sound, the core's faults are shown with ours. */
-	is_sound = options_value(OPTION_IMAGE) && !options_faults() && !config->fault && !is_heterogeneous(file) &&
-		   geteuid() && getuid();
-	find_faults(config, file, &faults);
+	is_sound = options_value(OPTION_IMAGE) && !options_faults() && !config->fault && geteuid() && getuid();
+	find_faults(config, &faults);
 	if (faults) {
 		say_errors(faults);
 		say_free(&faults);
@@ -96,34 +111,59 @@ static int check(spank_t spank, const struct config *config, struct job_file *fi
 			is_accepted(config, file, legacy);
 		return -1;
 	}
-	if (!is_accepted(config, file, legacy) || options_export(spank))
+	if (!is_accepted(config, file, legacy))
 		return -1;
 	if (legacy->value[LEGACY_SCRIPT] && setenv("SLURM_K8S_SCRIPT", legacy->value[LEGACY_SCRIPT], 1))
 		return -1;
 	return 0;
 }
 
+/* Of a component after the first. */
+static int check_later(void)
+{
+	char *faults = NULL;
+
+	if (options_faults())
+		say_append(&faults, "%s", options_faults());
+	component_find_typed(&faults);
+	if (!faults)
+		return 0;
+	say_errors(faults);
+	say_free(&faults);
+	return -1;
+}
+
 int submit_check(spank_t spank, const struct config *config)
 {
 	struct job_file file = { 0 };
 	struct legacy legacy;
+	bool is_none;
 	int result = 0;
 
-	options_take_environment(environ, false);
+	component_begin();
 	inside_enter();
 	take_comments(config, &file, &legacy);
-	if (options_want_none() && !options_faults()) {
+	is_none = options_want_none() && !options_faults();
+	if (is_none && !components_here())
 		inside_leave();
-		result = options_export(spank);
-	}
-	else if (options_ask())
-		result = check(spank, config, &file, &legacy);
+	if (components_here())
+		result = check_later();
+	else if (options_ask() && !is_none)
+		result = check(config, &file, &legacy);
+	if (!is_waiting_accepted(config, &file, &legacy))
+		result = -1;
+	if (!result)
+		result = components_here() ? component_keep_first(spank) : component_export(spank);
 	legacy_free(&legacy);
 	job_file_close(&file);
+	component_end();
 	return result;
 }
 
 void submit_forget(void)
 {
-	was_here = false;
+	if (is_waiting)
+		fields_free(&waiting);
+	is_waiting = false;
+	memset(&waiting, 0, sizeof(waiting));
 }

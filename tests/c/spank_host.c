@@ -15,6 +15,8 @@
 #include <unistd.h>
 
 #include "../../spank/arguments.h"
+#include "../../spank/component_options.h"
+#include "../../spank/components.h"
 #include "../../spank/config.h"
 #include "../../spank/core.h"
 #include "../../spank/host.h"
@@ -59,7 +61,9 @@ static void forget_shim(void)
 	core_forget();
 	submit_forget();
 	launch_forget();
-	host_set_step(0, 0, false);
+	components_forget();
+	component_forget();
+	host_set_step(&(struct host_step){ .component = -1 });
 	for (int i = 0; i < fake_argc; i++)
 		free(fake_argv[i]);
 	fake_argc = 0;
@@ -81,6 +85,11 @@ int fake_reset(void **state)
 		"SLURM_K8S_STEP",
 		"SLURM_K8S_INSIDE_IMAGE",
 		"SLURM_K8S_INSIDE_DIRECTORY",
+		"SLURM_K8S_COMPONENT",
+		"SLURM_K8S_IMAGE_HET_GROUP_1",
+		"SLURM_K8S_IMAGE_HET_GROUP_2",
+		"SLURM_K8S_WORKDIR_HET_GROUP_1",
+		"SLURM_K8S_WORKDIR_HET_GROUP_2",
 		"SLURM_JOB_ID",
 		"_SLURM_SPANK_OPTION_k8s_k8s_image",
 		"_SLURM_SPANK_OPTION_k8s_k8s_workdir",
@@ -161,7 +170,7 @@ void fake_set(struct fake_pair *pairs, const char *name, const char *value)
 	free(pairs[i].name);
 	free(pairs[i].value);
 	pairs[i].name = strdup(name);
-	pairs[i].value = strdup(value);
+	pairs[i].value = value ? strdup(value) : NULL;
 }
 
 static const char *lookup(const struct fake_pair *pairs, const char *name)
@@ -359,6 +368,13 @@ spank_err_t spank_unsetenv(spank_t spank, const char *name)
 	for (int i = 0; i < FAKE_MAX; i++)
 		if (host.env[i].name && !strcmp(host.env[i].name, name))
 			host.env[i].name[0] = '\0';
+	return ESPANK_SUCCESS;
+}
+
+spank_err_t spank_job_control_unsetenv(spank_t spank, const char *name)
+{
+	(void)spank;
+	fake_set(host.control, name, NULL);
 	return ESPANK_SUCCESS;
 }
 
@@ -600,6 +616,14 @@ static char *fake_option_get(void *opt, const char *name)
 	return (char *)lookup(host.tool, name);
 }
 
+static int fake_option_set(void *opt, const char *name, const char *value, bool early)
+{
+	assert_non_null(opt);
+	assert_false(early);
+	fake_set(host.tool, name, value);
+	return host.option_set_rc;
+}
+
 static bool fake_option_is_set(void *opt, const char *name)
 {
 	assert_non_null(opt);
@@ -638,6 +662,7 @@ void *slurm_symbol(const char *name)
 		{ "slurm_job_state_string", fake_state },
 		{ "slurm_option_get", fake_option_get },
 		{ "slurm_option_isset", fake_option_is_set },
+		{ "slurm_option_set", fake_option_set },
 		{ "slurm_conf", &fake_conf },
 		{ "opt", &host },
 	};

@@ -49,6 +49,7 @@ struct fake_host {
 	char log[16384];	  /* of all slurm_error, with "E ", and slurm_info, with "I " */
 	bool is_sbatch, has_prepend;
 	struct fake_pair tool[FAKE_MAX]; /* slurm_option_get */
+	int option_set_rc;
 	const char *prepended[4];
 	/* slurmctld */
 	job_info_t job_info;

@@ -218,10 +218,17 @@ static void test_step_facts(void **state)
 	assert_int_equal(host.asked_step, 3);
 	assert_string_equal(fact(row, "tres"), "cpu=4,mem=400M,node=2,gres/gpu=2");
 	assert_string_equal(fact(row, "overlap"), "(none)");
-	host_set_step(42, 3, true);
+	host_set_step(&(struct host_step){ .job = 42, .id = 3, .overlap = true, .component = -1 });
 	assert_int_equal(host_table()->step_facts(42, 3, row, sizeof(row)), 0);
 	assert_string_equal(fact(row, "overlap"), "1");
-	host_set_step(42, 3, false);
+	host_set_step(&(struct host_step){ .job = 42, .id = 3, .component = 1 });
+	host.step_info.step_id.step_het_comp = 0;
+	assert_int_not_equal(host_table()->step_facts(42, 3, row, sizeof(row)), 0);
+	host.step_info.step_id.step_het_comp = 1;
+	assert_int_equal(host_table()->step_facts(42, 3, row, sizeof(row)), 0);
+	host.step_info.step_id.step_het_comp = NO_VAL; /* of a heterogeneous job */
+	assert_int_equal(host_table()->step_facts(42, 3, row, sizeof(row)), 0);
+	host_set_step(&(struct host_step){ .job = 42, .id = 3, .component = -1 });
 	assert_int_equal(host_table()->step_facts(42, 3, row, sizeof(row)), 0);
 	assert_string_equal(fact(row, "overlap"), "0");
 	/* Too small is said, and nothing is written behind it. */

@@ -211,13 +211,15 @@ static void test_words(void **state)
 	typed_image();
 	fake_option("k8s-scope", "steps", 0);
 	assert_int_equal(launch(), 0);
+	fake_end(state);
+	fake_reset(state);
+	begin(S_CTX_ALLOCATOR);
+	typed_image();
 	fake_option("k8s-scope", "step", 0);
 	fake_option("k8s-rendezvous", "mpi", 0);
-	core->calls[0] = 0;
 	assert_int_equal(launch(), -1);
 	assert_string_equal(host.log, "E k8s: --k8s-scope: must be job or steps: \"step\"\n"
-				      "E k8s: --k8s-rendezvous: must be none or pytorch: \"mpi\"\n"
-				      "E k8s: --k8s-image: heterogeneous jobs and steps do not go to a Pod\n");
+				      "E k8s: --k8s-rendezvous: must be none or pytorch: \"mpi\"\n");
 	assert_int_equal(core->calls[0], 0);
 }
 
@@ -358,28 +360,6 @@ static void test_bad_plugstack(void **state)
 	assert_int_equal(host.dlopens, 0);
 }
 
-static void test_heterogeneous(void **state)
-{
-	(void)state;
-	begin(S_CTX_LOCAL);
-	words[3] = ":";
-	words[4] = "date";
-	arguments_set(5, words);
-	typed_image();
-	assert_int_equal(launch(), -1);
-	assert_logged("heterogeneous jobs and steps");
-	words[3] = words[4] = NULL;
-	/* The image in the second part alone. */
-	fake_end(state);
-	fake_reset(state);
-	begin(S_CTX_LOCAL);
-	assert_int_equal(launch(), 0);
-	typed_image();
-	assert_int_equal(launch(), -1);
-	assert_logged("heterogeneous jobs and steps");
-	assert_int_equal(host.dlopens, 0);
-}
-
 static void test_no_environment(void **state)
 {
 	(void)state;
@@ -433,7 +413,6 @@ int main(void)
 		T(test_workdir_alone),
 		T(test_bad_value),
 		T(test_bad_plugstack),
-		T(test_heterogeneous),
 		T(test_no_environment),
 		T(test_signals_as_before),
 	};

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "../../spank/arguments.h"
+#include "../../spank/components.h"
 #include "../../spank/config.h"
 #include "../../spank/options.h"
 
@@ -264,6 +265,7 @@ static void test_scope_alone(void **state)
 	/* Set for all jobs of a shell. */
 	setenv("SLURM_K8S_RENDEZVOUS", "pytorch", 1);
 	assert_int_equal(submit(), 0);
+	components_forget(); /* another sbatch */
 	fake_option("k8s-scope", "steps", 0);
 	assert_int_equal(submit(), -1);
 	assert_string_equal(host.log, "E k8s: --k8s-scope: does nothing without --k8s-image\n");
@@ -288,6 +290,7 @@ static void test_scope(void **state)
 	asked("option.rendezvous=pytorch");
 	assert_string_equal(getenv("SLURM_K8S_SCOPE"), "steps");
 	assert_string_equal(getenv("_SLURM_SPANK_OPTION_k8s_k8s_scope"), "steps");
+	components_forget();
 	fake_option("k8s-scope", "script", 0);
 	assert_int_equal(submit(), -1);
 	assert_logged("E k8s: --k8s-scope: must be job or steps: \"script\"");
@@ -312,28 +315,6 @@ static void test_image_none(void **state)
 	fake_option("k8s-scope", "script", 0);
 	assert_int_equal(submit(), -1);
 	assert_logged("--k8s-scope: must be");
-}
-
-static void test_heterogeneous(void **state)
-{
-	(void)state;
-	begin("ok");
-	script("#!/bin/sh\n");
-	fake_option("k8s-image", "a:1", 0);
-	assert_int_equal(submit(), 0);
-	assert_int_equal(submit(), -1);
-	assert_logged("heterogeneous");
-}
-
-static void test_heterogeneous_typed(void **state)
-{
-	(void)state;
-	begin("ok");
-	words[1] = ":";
-	arguments_set(2, words);
-	fake_option("k8s-image", "a:1", 0);
-	assert_int_equal(submit(), -1);
-	assert_logged("heterogeneous");
 }
 
 static const char legacy_file[] = "#!/bin/sh\n#K8S_IMAGE=old:1\n#K8S_WORKDIR=/old\n#K8S_SCRIPT=/s.sh\n";
@@ -459,7 +440,7 @@ int main(void)
 		T(test_stdin),		    T(test_refused_by_core),	       T(test_warned_by_core), T(test_no_core),
 		T(test_wrong_abi),	    T(test_core_with_hole),	       T(test_faults_together), T(test_root),
 		T(test_bad_plugstack),	    T(test_workdir_alone),
-		T(test_scope_alone),	    T(test_scope),		       T(test_image_none),    T(test_heterogeneous), T(test_heterogeneous_typed),
+		T(test_scope_alone),	    T(test_scope),		       T(test_image_none),
 		T(test_legacy),		    T(test_legacy_loses_to_option),    T(test_legacy_off),
 		T(test_slurmd_does_nothing), T(test_limits),
 		T(test_enough_threads),	    T(test_open_files_as_before),

@@ -71,6 +71,10 @@ func (c *cluster) FollowStep(ctx context.Context, pod *corev1.Pod, see func([]*c
 	for _, label := range []string{wellknown.LabelApp, wellknown.LabelJobID, wellknown.LabelCluster, wellknown.LabelIncarnation} {
 		same[label] = pod.Labels[label]
 	}
+	// Components of a step have one number, and wait each for its own nodes.
+	if component := pod.Labels[wellknown.LabelComponent]; component != "" {
+		same[wellknown.LabelComponent] = component
+	}
 	steps, err := labels.NewRequirement(wellknown.LabelStep, selection.In, []string{pod.Labels[wellknown.LabelStep], wellknown.StepBatch})
 	if err != nil { // never: the label is a Pod's
 		log(err)

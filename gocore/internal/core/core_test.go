@@ -399,11 +399,11 @@ current-context: x
 		assert.Empty(t, Reap(host, request, 5*time.Second))
 		assert.Empty(t, host.log())
 	})
-	numbered := []string{"config=" + config, "job_id=7", "uid=1000", "cluster=lab", "node=n1", "step=0.1", "step=3.0", "step=4.2"}
+	numbered := []string{"config=" + config, "job_id=7", "uid=1000", "cluster=lab", "node=n1", "step=0.1", "step=3.0.2", "step=4.2"}
 	left := func() *pods {
 		p := &pods{there: map[string]*corev1.Pod{}}
 		for name, node := range map[string]string{
-			"slurm-job-7": "n1", "slurm-job-7-step-0-1": "n1", "slurm-job-7-step-3-0": "n1", "slurm-job-7-step-4-2": "n2", "slurm-job-7-step-5-0": "n1",
+			"slurm-job-7": "n1", "slurm-job-7-step-0-1": "n1", "slurm-job-7-step-3-0": "n1", "slurm-job-7-step-3-het-2-0": "n1", "slurm-job-7-step-4-2": "n2", "slurm-job-7-step-5-0": "n1",
 		} {
 			p.there[name] = jobPod(label(wellknown.LabelNode, node), func(pod *corev1.Pod) { pod.Name = name })
 		}
@@ -414,21 +414,21 @@ current-context: x
 		serve(t, p)
 		host := &fakeHost{}
 		assert.Empty(t, Reap(host, numbered, 5*time.Second))
-		assert.Equal(t, []string{"slurm-job-7-step-0-1", "slurm-job-7-step-3-0"}, p.deleted)
+		assert.Equal(t, []string{"slurm-job-7-step-0-1", "slurm-job-7-step-3-het-2-0"}, p.deleted)
 		assert.Equal(t, 2, strings.Count(host.log(), "was left behind"))
 	})
 	t.Run("numbered steps and the batch script", func(t *testing.T) {
 		p := left()
 		serve(t, p)
 		assert.Empty(t, Reap(&fakeHost{}, append(slices.Clone(numbered), "batch=1"), 5*time.Second))
-		assert.Equal(t, []string{"slurm-job-7", "slurm-job-7-step-0-1", "slurm-job-7-step-3-0"}, p.deleted)
+		assert.Equal(t, []string{"slurm-job-7", "slurm-job-7-step-0-1", "slurm-job-7-step-3-het-2-0"}, p.deleted)
 	})
 	t.Run("one that fails keeps none from going", func(t *testing.T) {
 		p := left()
 		p.fail = []int{http.StatusForbidden}
 		serve(t, p)
 		assert.Empty(t, Reap(&fakeHost{}, numbered, 5*time.Second))
-		assert.Equal(t, []string{"slurm-job-7-step-3-0", "slurm-job-7-step-0-1"}, p.deleted)
+		assert.Equal(t, []string{"slurm-job-7-step-3-het-2-0", "slurm-job-7-step-0-1"}, p.deleted)
 	})
 	t.Run("nothing is named, nothing is asked", func(t *testing.T) {
 		p := left()
@@ -439,11 +439,11 @@ current-context: x
 	t.Run("Kubernetes is down: each is named, in one bound", func(t *testing.T) {
 		serve(t, left()).Close()
 		begun := time.Now()
-		assert.Contains(t, Reap(&fakeHost{}, numbered, 300*time.Millisecond), "Pod slurm-job-7-step-0-1, slurm-job-7-step-3-0, slurm-job-7-step-4-2: ")
+		assert.Contains(t, Reap(&fakeHost{}, numbered, 300*time.Millisecond), "Pod slurm-job-7-step-0-1, slurm-job-7-step-3-het-2-0, slurm-job-7-step-4-2: ")
 		assert.Less(t, time.Since(begun), 2*time.Second)
 	})
 	t.Run("no step", func(t *testing.T) {
-		for _, step := range []string{"", "0", "x.0", "0.x", "0.0.0", "-1.0", "4294967296.0"} {
+		for _, step := range []string{"", "0", "x.0", "0.x", "0.0.x", "0.0.", "0.0.0.0", "-1.0", "4294967296.0"} {
 			fields := append(slices.Clone(numbered), "step="+step)
 			assert.Equal(t, fmt.Sprintf("step=%q is no step on a node", step), Reap(&fakeHost{}, fields, time.Second))
 		}

@@ -63,7 +63,7 @@ func Reap(host Host, fields []string, bound time.Duration) string {
 }
 
 // stepsOf reads which of the job's steps may have a Pod: batch=1, and for each numbered one
-// on this node step=STEP.NODEID.
+// on this node step=STEP.NODEID, or of a component step=STEP.NODEID.COMPONENT.
 func stepsOf(r request) ([]job.Job, error) {
 	id, err := strconv.ParseUint(r.get("job_id"), 10, 32)
 	if err != nil {
@@ -76,18 +76,21 @@ func stepsOf(r request) ([]job.Job, error) {
 	}
 	for _, value := range r.all("step") {
 		step, nodeID, _ := strings.Cut(value, ".")
+		nodeID, component, isComponent := strings.Cut(nodeID, ".")
 		number, errStep := strconv.ParseUint(step, 10, 32)
 		node, errNode := strconv.ParseUint(nodeID, 10, 31)
-		if errStep != nil || errNode != nil {
+		_, errComponent := strconv.ParseUint(component, 10, 16)
+		if errStep != nil || errNode != nil || isComponent && errComponent != nil {
 			return nil, fmt.Errorf("step=%q is no step on a node", value)
 		}
+		j.Component = component
 		j.Step, j.NodeID = strconv.FormatUint(number, 10), int(node)
 		steps = append(steps, j)
 	}
 	return steps, nil
 }
 
-func podName(j job.Job) string { return wellknown.PodName(j.ID, j.Step, j.NodeID) }
+func podName(j job.Job) string { return wellknown.PodName(j.ID, j.Step, j.Component, j.NodeID) }
 
 // reapPods tries each once; those that are left, and the last one's fault.
 func reapPods(ctx context.Context, cluster *cluster, steps []job.Job, config *site.Config, log logrus.FieldLogger) (left []job.Job, fault error) {

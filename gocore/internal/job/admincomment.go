@@ -43,6 +43,8 @@ type Record struct {
 // StepRecord is where a step's node 0 ran, and what its tasks there used.
 type StepRecord struct {
 	Step string `json:"step"`
+	// Component is the step's, where it has several.
+	Component string `json:"component,omitempty"`
 	// Restarts is the job's when the step ran.
 	Restarts uint32 `json:"restarts,omitempty"`
 	// Nodes is how many Slurm nodes the step had.
@@ -121,7 +123,7 @@ func (r *Record) texts() []*string {
 }
 
 func (s *StepRecord) texts() []*string {
-	return []*string{&s.Image, &s.ImageID, &s.Pod, &s.Node, &s.Step}
+	return []*string{&s.Image, &s.ImageID, &s.Pod, &s.Node, &s.Step, &s.Component}
 }
 
 func encodeASCII(r Record) string {

@@ -46,7 +46,7 @@ var rules = []rule{
 	}, prefixes: []string{"PMI_", "PMIX_SERVER_", "PMIX_DSTORE_", "PALS_"}},
 	{reason: kubernetes, names: []string{"KUBECONFIG", "KUBECACHEDIR", "KREW_ROOT"}, prefixes: []string{"KUBERNETES_"}},
 	{reason: "Slurm's credential or file on the Slurm node", names: []string{"SLURM_CONF", "SLURM_JWT", "SLURM_CONF_SERVER", "SLURM_SACK_KEY", "SLURM_SACK_JWKS", "KRB5CCNAME"}},
-	{reason: "the plugin's own, between its parts on the Slurm node", names: []string{"SLURM_K8S_RELAY_FD", "SLURM_K8S_ARGV0", "SLURM_K8S_BATCH", "SLURM_K8S_STEP", "SLURM_K8S_COMMANDS_FD"}},
+	{reason: "the plugin's own, between its parts on the Slurm node", names: []string{"SLURM_K8S_RELAY_FD", "SLURM_K8S_ARGV0", "SLURM_K8S_BATCH", "SLURM_K8S_STEP", "SLURM_K8S_COMPONENT", "SLURM_K8S_COMMANDS_FD"}},
 	{reason: spank, prefixes: []string{"_SLURM_SPANK_OPTION_"}, contains: []string{"_SLURM_SPANK_OPTION_"}},
 	{reason: "belongs to a login session on the submitting host", names: []string{
 		"DISPLAY", "WAYLAND_DISPLAY", "XAUTHORITY", "ICEAUTHORITY", "SESSION_MANAGER", "WINDOWID", "DESKTOP_SESSION", "MAIL",

@@ -11,13 +11,15 @@ import (
 
 // Bounds of what a vector may say. maxID is Kubernetes' (runAsUser is 0 to 2^31-1).
 const (
-	maxID        = 1<<31 - 1
-	maxGroups    = 65536 // Linux's NGROUPS_MAX
-	maxTasks     = 4096  // frames.h, K8S_RECORD_TASKS
-	maxNodes     = 1 << 20
-	maxCPUs      = 1 << 20
-	maxMemoryMiB = 1 << 40
-	maxVector    = 1 << 16
+	maxID     = 1<<31 - 1
+	maxGroups = 65536 // Linux's NGROUPS_MAX
+	maxTasks  = 4096  // frames.h, K8S_RECORD_TASKS
+	maxNodes  = 1 << 20
+	// maxComponents is Slurm's MAX_HET_JOB_COMPONENTS.
+	maxComponents = 128
+	maxCPUs       = 1 << 20
+	maxMemoryMiB  = 1 << 40
+	maxVector     = 1 << 16
 )
 
 // fields reads a vector of "key=value" (gocore.h). Faults are collected; the first is told.

@@ -15,10 +15,13 @@ import (
 
 // Job is one step of one incarnation of a job on one Slurm node, as Slurm says.
 type Job struct {
-	ID      uint32
-	Step    string // wellknown.StepBatch, or the step's number
-	Cluster string // Slurm's ClusterName
-	Node    string // Slurm's NodeName
+	ID   uint32
+	Step string // wellknown.StepBatch, or the step's number
+	// Component is this one's number in a heterogeneous step, whose components have nodes and
+	// tasks each for itself; empty: the step has one.
+	Component string
+	Cluster   string // Slurm's ClusterName
+	Node      string // Slurm's NodeName
 
 	UID, GID  uint32
 	Groups    []uint32

@@ -15,7 +15,7 @@ const nodeAddresses = "SLURM_K8S_NODE_ADDRESSES"
 
 // Rendezvous adds to the environment of a numbered step's task what it finds the others by:
 // the addresses of the step's Pods, where they are known, and PyTorch's variables where the
-// option or else the site wants these. What the user has set stays.
+// option or else the site wants these, and the step has one component. What the user has set stays.
 //
 // A batch script is one process. It gets none: the steps that it starts would inherit them.
 func (j Job) Rendezvous(env, addresses []string, siteChoice string) []string {
@@ -34,6 +34,10 @@ func (j Job) Rendezvous(env, addresses []string, siteChoice string) []string {
 	}
 	if len(addresses) > 0 {
 		out = append(out, nodeAddresses+"="+strings.Join(addresses, ","))
+	}
+	// Slurm counts the tasks of all components together, and this one knows the addresses of its own.
+	if j.Component != "" {
+		return out
 	}
 	if cmp.Or(j.Options.Rendezvous, siteChoice) != site.RendezvousPyTorch {
 		return out

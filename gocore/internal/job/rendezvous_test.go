@@ -43,6 +43,12 @@ func TestRendezvous(t *testing.T) {
 	}
 }
 
+func TestRendezvousOfAComponent(t *testing.T) {
+	j := Job{ID: 7, Step: "0", Component: "1", Options: Options{Rendezvous: "pytorch"}}
+	env := []string{"SLURM_PROCID=3", "SLURM_NTASKS=4"}
+	assert.Equal(t, append(slices.Clone(env), "SLURM_K8S_NODE_ADDRESSES=10.0.0.1"), j.Rendezvous(env, []string{"10.0.0.1"}, "pytorch"))
+}
+
 func TestRendezvousWithoutSlurmsVariables(t *testing.T) {
 	j := Job{ID: 1, Step: "0"}
 	assert.Equal(t, []string{"MASTER_ADDR=127.0.0.1", "MASTER_PORT=20097"}, j.Rendezvous(nil, nil, "pytorch"))

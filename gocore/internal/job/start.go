@@ -18,6 +18,7 @@ func FromFields(start []string) (Job, error) {
 	j := Job{Requeue: true, Nodes: 1, Tasks: 1}
 	number(f, "job_id", 1<<32-1, &j.ID)
 	f.text("step_id", &j.Step)
+	f.text("component", &j.Component)
 	f.text("cluster", &j.Cluster)
 	f.text("node", &j.Node)
 	f.text("user", &j.User)
@@ -62,6 +63,10 @@ func (j Job) checkStep() error {
 	}
 	if j.Tasks == 0 {
 		return errors.New("tasks: 0 tasks")
+	}
+	if n, err := strconv.ParseUint(j.Component, 10, 32); j.Component != "" &&
+		(err != nil || n >= maxComponents || strconv.FormatUint(n, 10) != j.Component || j.IsBatch()) {
+		return fmt.Errorf("component: %q is not the number of a step's component", j.Component)
 	}
 	if j.IsBatch() {
 		if j.Joins() {

@@ -104,6 +104,20 @@ func TestMerge(t *testing.T) {
 	assert.True(t, j.HasGPU())
 }
 
+func TestFromFieldsComponent(t *testing.T) {
+	for _, component := range []string{"0", "127"} {
+		j, err := FromFields(startVector("step_id=0", "component="+component))
+		require.NoError(t, err)
+		assert.Equal(t, component, j.Component)
+	}
+	for _, component := range []string{"128", "-1", "01", "x", "1.0", "4294967297"} {
+		_, err := FromFields(startVector("step_id=0", "component="+component))
+		assert.ErrorContains(t, err, "is not the number of a step's component", component)
+	}
+	_, err := FromFields(startVector("component=0"))
+	assert.ErrorContains(t, err, "component", "a batch script is none")
+}
+
 func TestMergeRefuses(t *testing.T) {
 	for facts, want := range map[string]string{
 		"user_id=1002":                     "the start request says uid 1001",

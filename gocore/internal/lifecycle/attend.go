@@ -274,5 +274,5 @@ func (s *Step) podName() string {
 	if s.pod != nil && s.pod.pod != nil {
 		return s.pod.pod.Name
 	}
-	return wellknown.PodName(s.Job.ID, s.Job.Step, s.Job.NodeID)
+	return wellknown.PodName(s.Job.ID, s.Job.Step, s.Job.Component, s.Job.NodeID)
 }

@@ -95,7 +95,7 @@ func (s *Step) retire(old, pod *corev1.Pod) error {
 	}
 	fence := old.DeletionTimestamp.Add(s.Site.OrphanTimeout.Duration + fenceSlack)
 	if podstatus.Ended(old) || s.Clock.Now().After(fence) {
-		name := wellknown.PodName(s.Job.ID, s.Job.Step, s.Job.NodeID) + "-" + strconv.FormatUint(uint64(s.Job.Restarts), 10)
+		name := wellknown.PodName(s.Job.ID, s.Job.Step, s.Job.Component, s.Job.NodeID) + "-" + strconv.FormatUint(uint64(s.Job.Restarts), 10)
 		if name == old.Name { // there is no third
 			return nil
 		}

@@ -28,7 +28,7 @@ func (s *Step) note(exits []stream.Exit) {
 	pod := s.pod.last
 	image, id := imageOf(pod)
 	s.used = &job.StepRecord{
-		Step: s.Job.Step, Restarts: s.Job.Restarts, Nodes: s.Job.Nodes,
+		Step: s.Job.Step, Component: s.Job.Component, Restarts: s.Job.Restarts, Nodes: s.Job.Nodes,
 		Pod: pod.Name, Node: pod.Spec.NodeName, Image: image, ImageID: id, Usage: sum(exits),
 	}
 	if s.Job.IsBatch() {

@@ -68,7 +68,7 @@ func Build(in Input) (*corev1.Pod, error) {
 	pod := &corev1.Pod{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
 		ObjectMeta: metav1.ObjectMeta{
-			Name:        wellknown.PodName(j.ID, j.Step, j.NodeID),
+			Name:        wellknown.PodName(j.ID, j.Step, j.Component, j.NodeID),
 			Namespace:   in.Site.Namespace,
 			Labels:      Labels(j, in.Site),
 			Annotations: annotations(j, in.Session),
@@ -136,6 +136,9 @@ func Labels(j job.Job, config *site.Config) map[string]string {
 	}
 	if !j.IsBatch() {
 		labels[wellknown.LabelNodeID] = strconv.Itoa(j.NodeID)
+	}
+	if j.Component != "" {
+		labels[wellknown.LabelComponent] = j.Component
 	}
 	return labels
 }

@@ -108,9 +108,10 @@ func TestGolden(t *testing.T) {
 			in.Job.Step, in.Job.Node, in.Job.NodeID, in.Job.Nodes, in.Job.Tasks = "3", "n2", 1, 2, 4
 			in.Job.CPUs, in.Job.Restarts, in.Job.GRES = 4, 1, []job.GRES{{Name: "gpu", Count: 2}}
 		},
-		"overlap":  func(in *Input) { in.Job.Step, in.Job.Overlap = "0", true },
-		"shm":      func(in *Input) { in.Site.Pod.ShmSize = "8Gi" },
-		"shm-part": func(in *Input) { in.Site.Pod.ShmSize, in.Job.MemoryMiB = "50%", 4096 },
+		"component": func(in *Input) { in.Job.Step, in.Job.Component, in.Job.NodeID, in.Job.Nodes = "3", "2", 1, 2 },
+		"overlap":   func(in *Input) { in.Job.Step, in.Job.Overlap = "0", true },
+		"shm":       func(in *Input) { in.Site.Pod.ShmSize = "8Gi" },
+		"shm-part":  func(in *Input) { in.Site.Pod.ShmSize, in.Job.MemoryMiB = "50%", 4096 },
 	} {
 		t.Run(name, func(t *testing.T) {
 			pod, err := Build(input(change))
@@ -201,7 +202,7 @@ func invariants(t *testing.T, in Input, pod *corev1.Pod) {
 		require.Empty(t, validation.IsQualifiedName(key))
 	}
 	require.Empty(t, validation.IsDNS1123Subdomain(pod.Name))
-	require.Equal(t, wellknown.PodName(in.Job.ID, pod.Labels[wellknown.LabelStep], in.Job.NodeID), pod.Name)
+	require.Equal(t, wellknown.PodName(in.Job.ID, pod.Labels[wellknown.LabelStep], in.Job.Component, in.Job.NodeID), pod.Name)
 	_, numbered := pod.Labels[wellknown.LabelNodeID]
 	require.Equal(t, !in.Job.IsBatch(), numbered)
 }

@@ -24,6 +24,8 @@ const (
 	LabelIncarnation = "slurm-k8s/incarnation"
 	// LabelNodeID is on the Pods of numbered steps alone: the Slurm node's number in the step.
 	LabelNodeID = "slurm-k8s/node-id"
+	// LabelComponent is on the Pods of steps with several components: the component's number.
+	LabelComponent = "slurm-k8s/component"
 
 	AppJob = "slurm-job"
 )
@@ -59,11 +61,16 @@ const GateSeat = "slurm-k8s/runs-beside-script"
 const StepBatch = "batch"
 
 // PodName is the deterministic name of a step's Pod on one Slurm node: slurm-job-7 of a batch
-// script, slurm-job-7-step-0-1 of step 0 on its node number 1.
-func PodName(jobID uint32, step string, nodeID int) string {
+// script, slurm-job-7-step-0-1 of step 0 on its node number 1, slurm-job-7-step-0-het-2-1 of
+// its component 2 where component is not empty: components have nodes of their own, and may
+// have one job.
+func PodName(jobID uint32, step, component string, nodeID int) string {
 	name := "slurm-job-" + strconv.FormatUint(uint64(jobID), 10)
 	if step == StepBatch {
 		return name
+	}
+	if component != "" {
+		step += "-het-" + component
 	}
 	return fmt.Sprintf("%s-step-%s-%d", name, step, nodeID)
 }

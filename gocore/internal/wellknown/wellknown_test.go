@@ -12,10 +12,11 @@ import (
 )
 
 func TestNames(t *testing.T) {
-	assert.Equal(t, "slurm-job-4294967295", PodName(4294967295, StepBatch, 0))
-	assert.Equal(t, "slurm-job-7", PodName(7, StepBatch, 3), "a batch script has one node")
-	assert.Equal(t, "slurm-job-7-step-0-1", PodName(7, "0", 1))
-	longest := PodName(4294967295, "4294967279", 1<<20) + "-4294967295"
+	assert.Equal(t, "slurm-job-4294967295", PodName(4294967295, StepBatch, "", 0))
+	assert.Equal(t, "slurm-job-7", PodName(7, StepBatch, "", 3), "a batch script has one node")
+	assert.Equal(t, "slurm-job-7-step-0-1", PodName(7, "0", "", 1))
+	assert.Equal(t, "slurm-job-7-step-0-het-2-1", PodName(7, "0", "2", 1))
+	longest := PodName(4294967295, "4294967279", "127", 1<<20) + "-4294967295"
 	assert.Empty(t, validation.IsDNS1123Label(longest), "it is the Pod's host name too")
 	name := PodinitConfigMap([]byte("podinit"))
 	assert.Regexp(t, `^slurm-k8s-podinit-[0-9a-f]{16}$`, name)
