@@ -45,7 +45,7 @@ const hostUID = types.UID("host")
 // host is the Pod of another step of the job, running, as the changes say.
 func (w *world) host(step string, changes ...func(*corev1.Pod)) {
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
-		Name: wellknown.PodName(testJob, step, 0), Namespace: "slurm", UID: hostUID, ResourceVersion: "host",
+		Name: wellknown.PodName(testJob, step, "", 0), Namespace: "slurm", UID: hostUID, ResourceVersion: "host",
 		Labels: map[string]string{
 			wellknown.LabelApp: wellknown.AppJob, wellknown.LabelJobID: "7", wellknown.LabelCluster: "lab",
 			wellknown.LabelStep: step, wellknown.LabelNode: "n1", wellknown.LabelIncarnation: "0",
@@ -83,7 +83,7 @@ func TestJoin(t *testing.T) {
 			assert.Zero(t, w.count("DeletePod"))
 			assert.Zero(t, w.count("EnsurePodinit"))
 			assert.Equal(t, []string{"10.0.0.7"}, w.step.addresses)
-			assert.Equal(t, []string{wellknown.PodName(testJob, step, 0)}, w.cluster.names(), "its container runs on")
+			assert.Equal(t, []string{wellknown.PodName(testJob, step, "", 0)}, w.cluster.names(), "its container runs on")
 			assert.Equal(t, w.cluster.names()[0], w.slurm.record().Steps[0].Pod)
 		})
 	}
