@@ -5,6 +5,7 @@ package main
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -16,6 +17,8 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/slurm-k8s/slurm-k8s/tests/testcluster"
 )
 
@@ -25,6 +28,13 @@ const nodeAccount = "system:serviceaccount:slurm:slurm-k8s-node"
 // requests counts what one job asks of Kubernetes, from the audit log, and of slurmctld beyond plain Slurm, from sdiag.
 func (b *bench) requests() ([]line, error) {
 	log := filepath.Join(b.lab.Dir, "log/audit.log")
+	// What a row before has left is not this one's.
+	if !testcluster.Until(time.Minute, func() bool {
+		var pods corev1.PodList
+		return b.lab.Get("/api/v1/namespaces/"+testcluster.Namespace+"/pods", &pods) == nil && len(pods.Items) == 0
+	}) {
+		return nil, errors.New("Pods of earlier jobs are not gone after a minute")
+	}
 	info, err := os.Stat(log)
 	if err != nil {
 		return nil, err
@@ -56,8 +66,7 @@ func (b *bench) requests() ([]line, error) {
 	return lines, nil
 }
 
-// slurmRequests runs n jobs and gives the requests that slurmctld got from root's processes, by type. The bench's own
-// questions are squeue's, of another type than the plugin's.
+// slurmRequests runs n jobs and gives the requests that slurmctld got, by type. The bench itself asks slurmdbd.
 func (b *bench) slurmRequests(args []string) (map[string]float64, error) {
 	before, err := diagnosed()
 	if err != nil {
@@ -69,10 +78,10 @@ func (b *bench) slurmRequests(args []string) (map[string]float64, error) {
 			return nil, err
 		}
 		if !testcluster.Until(2*time.Minute, func() bool {
-			out, err := testcluster.Run(20*time.Second, "squeue", "-h", "-j", id, "-o", "%A")
-			return err == nil && out == ""
+			out, err := testcluster.Run(20*time.Second, "sacct", "-X", "-n", "-P", "-j", id, "-o", "State")
+			return err == nil && strings.TrimSpace(out) == "COMPLETED"
 		}) {
-			return nil, fmt.Errorf("job %s has not ended after 2 min", id)
+			return nil, fmt.Errorf("job %s has not COMPLETED after 2 min", id)
 		}
 	}
 	after, err := diagnosed()
@@ -84,7 +93,7 @@ func (b *bench) slurmRequests(args []string) (map[string]float64, error) {
 
 var diagLine = regexp.MustCompile(`^\s*(REQUEST_\w+|MESSAGE_\w+)\s+\(\s*\d+\)\s+count:(\d+)`)
 
-// diagnosed is sdiag's count of requests by type, without those that the bench itself makes.
+// diagnosed is sdiag's count of requests by type.
 func diagnosed() (map[string]float64, error) {
 	out, err := testcluster.Run(20*time.Second, "sdiag")
 	counts := map[string]float64{}
@@ -95,9 +104,7 @@ func diagnosed() (map[string]float64, error) {
 			}
 		}
 	}
-	delete(counts, "REQUEST_JOB_INFO")
-	delete(counts, "REQUEST_STATS_INFO")
-	delete(counts, "REQUEST_FED_INFO")
+	delete(counts, "REQUEST_STATS_INFO") // sdiag's own
 	return counts, err
 }
 
