@@ -103,7 +103,7 @@ func (c *bareClient) copyLog(ctx context.Context, script string, to io.Writer) (
 		case corev1.PodSucceeded:
 			return read, nil
 		case corev1.PodFailed:
-			return read, fmt.Errorf("Pod %s failed: %s", pod.Name, state.Status.Message)
+			return read, fmt.Errorf("the Pod %s failed: %s", pod.Name, state.Status.Message)
 		}
 	}
 	return read, fmt.Errorf("the watch of Pod %s ended", pod.Name)

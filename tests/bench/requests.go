@@ -33,7 +33,7 @@ func (b *bench) requests() ([]line, error) {
 		var pods corev1.PodList
 		return b.lab.Get("/api/v1/namespaces/"+testcluster.Namespace+"/pods", &pods) == nil && len(pods.Items) == 0
 	}) {
-		return nil, errors.New("Pods of earlier jobs are not gone after a minute")
+		return nil, errors.New("the Pods of earlier jobs are not gone after a minute")
 	}
 	info, err := os.Stat(log)
 	if err != nil {
