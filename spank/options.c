@@ -8,109 +8,13 @@
 
 #include "arguments.h"
 #include "components.h"
+#include "option_table.h"
 #include "say.h"
 
-/* Slurm's names: that of the option in the environment of a job, and the prefix that sbatch
- * gives to everything of the job control environment. */
-#define SLURM_OPTION(name) "_SLURM_SPANK_OPTION_" PLUGIN_NAME "_" name
+/* The prefix that sbatch gives to everything of the job control environment. */
 #define SLURM_CARRIED "SLURM_SPANK_"
 
-static int option_callback(int value, const char *argument, int remote);
-
-static struct spank_option table[OPTION_COUNT] = {
-	[OPTION_IMAGE] = {
-		.name = "k8s-image",
-		.arginfo = "IMAGE",
-		.usage = "[k8s] run the script of sbatch, the tasks of srun, in Kubernetes Pods of this container "
-			 "image, as in registry.example:5000/team/app:1.2",
-		.has_arg = 1, .val = OPTION_IMAGE, .cb = option_callback,
-	},
-	[OPTION_WORKDIR] = {
-		.name = "k8s-workdir",
-		.arginfo = "PATH",
-		.usage = "[k8s] start in this directory of the container, an absolute path, instead of the "
-			 "job's own",
-		.has_arg = 1, .val = OPTION_WORKDIR, .cb = option_callback,
-	},
-	[OPTION_SCOPE] = {
-		.name = "k8s-scope",
-		.arginfo = "job|steps",
-		.usage = "[k8s] what of a batch job goes to Pods: its script (job, the default), or the steps that "
-			 "srun starts in the script, which stays on the Slurm node (steps)",
-		.has_arg = 1, .val = OPTION_SCOPE, .cb = option_callback,
-	},
-	[OPTION_RENDEZVOUS] = {
-		.name = "k8s-rendezvous",
-		.arginfo = "none|pytorch",
-		.usage = "[k8s] give the tasks of srun the variables by which PyTorch finds the others, or not, "
-			 "whatever the site's default is",
-		.has_arg = 1, .val = OPTION_RENDEZVOUS, .cb = option_callback,
-	},
-	[OPTION_NODE_SELECTOR] = {
-		.name = "k8s-node-selector",
-		.arginfo = "K=V,...",
-		.usage = "[k8s] only on Kubernetes nodes with these labels (KEY=VALUE), of those that the site lets "
-			 "jobs choose",
-		.has_arg = 1, .val = OPTION_NODE_SELECTOR, .cb = option_callback,
-	},
-	[OPTION_PULL_SECRET] = {
-		.name = "k8s-pull-secret",
-		.arginfo = "FILE",
-		.usage = "[k8s] pull the image with the password in this Docker configuration of your own, an "
-			 "absolute path on the Slurm node, mode 0600",
-		.has_arg = 1, .val = OPTION_PULL_SECRET, .cb = option_callback,
-	},
-	[OPTION_MOUNT] = {
-		.name = "k8s-mount",
-		.arginfo = "NAME[:PATH][:ro]",
-		.usage = "[k8s] mount volumes of the site, with a comma between, at their own paths or at these, "
-			 "read-only or as the site has them",
-		.has_arg = 1, .val = OPTION_MOUNT, .cb = option_callback,
-	},
-	[OPTION_PVC] = {
-		.name = "k8s-pvc",
-		.arginfo = "SIZE[:CLASS][:PATH]",
-		.usage = "[k8s] make a volume of this size for the Pod, as 100Gi, which goes with it",
-		.has_arg = 1, .val = OPTION_PVC, .cb = option_callback,
-	},
-	[OPTION_JOIN] = {
-		.name = "k8s-join",
-		.arginfo = "STEP",
-		.usage = "[k8s] srun: run the tasks in the running container of the job's script, or (=STEP, "
-			 "which may be left out) of a step of the job on the same Slurm node",
-		.has_arg = 2, .val = OPTION_JOIN, .cb = option_callback,
-	},
-};
-
-#define SCOPE_STEPS "steps"
 #define JOIN_BATCH "batch"
-
-static const struct {
-	const char *key;
-	const char *variable; /* the user's; NULL: it is for one srun, and not for those inside */
-	const char *slurm;    /* Slurm's */
-	const char *words[2]; /* the only values, where there are such */
-} names[OPTION_COUNT] = {
-	[OPTION_IMAGE] = { .key = "image", .variable = "SLURM_K8S_IMAGE", .slurm = SLURM_OPTION("k8s_image") },
-	[OPTION_WORKDIR] = { .key = "workdir", .variable = "SLURM_K8S_WORKDIR", .slurm = SLURM_OPTION("k8s_workdir") },
-	[OPTION_SCOPE] = {
-		.key = "scope", .variable = "SLURM_K8S_SCOPE", .slurm = SLURM_OPTION("k8s_scope"),
-		.words = { "job", SCOPE_STEPS },
-	},
-	[OPTION_RENDEZVOUS] = {
-		.key = "rendezvous", .variable = "SLURM_K8S_RENDEZVOUS", .slurm = SLURM_OPTION("k8s_rendezvous"),
-		.words = { "none", "pytorch" },
-	},
-	[OPTION_NODE_SELECTOR] = {
-		.key = "node-selector", .variable = "SLURM_K8S_NODE_SELECTOR", .slurm = SLURM_OPTION("k8s_node_selector"),
-	},
-	[OPTION_PULL_SECRET] = {
-		.key = "pull-secret", .variable = "SLURM_K8S_PULL_SECRET", .slurm = SLURM_OPTION("k8s_pull_secret"),
-	},
-	[OPTION_MOUNT] = { .key = "mount", .variable = "SLURM_K8S_MOUNT", .slurm = SLURM_OPTION("k8s_mount") },
-	[OPTION_PVC] = { .key = "pvc", .variable = "SLURM_K8S_PVC", .slurm = SLURM_OPTION("k8s_pvc") },
-	[OPTION_JOIN] = { .key = "join", .slurm = SLURM_OPTION("k8s_join") },
-};
 
 static struct {
 	char *value;
@@ -124,7 +28,7 @@ static const char *carried_name(enum option option)
 {
 	static char name[128];
 
-	snprintf(name, sizeof(name), SLURM_CARRIED "%s", names[option].slurm);
+	snprintf(name, sizeof(name), SLURM_CARRIED "%s", option_names[option].slurm);
 	return name;
 }
 
@@ -154,10 +58,12 @@ static int option_callback(int value, const char *argument, int remote)
 int options_register(spank_t spank)
 {
 	for (int i = 0; i < OPTION_COUNT; i++) {
-		spank_err_t error = spank_option_register(spank, &table[i]);
+		spank_err_t error;
 
+		option_table[i].cb = option_callback;
+		error = spank_option_register(spank, &option_table[i]);
 		if (error != ESPANK_SUCCESS) {
-			say_error("cannot register --%s: %s", table[i].name, spank_strerror(error));
+			say_error("cannot register --%s: %s", option_table[i].name, spank_strerror(error));
 			return -1;
 		}
 	}
@@ -166,13 +72,13 @@ int options_register(spank_t spank)
 
 static void check(enum option option, const char *value)
 {
-	const char *name = table[option].name, *const *words = names[option].words;
+	const char *name = option_table[option].name, *const *words = option_names[option].words;
 
 	if (!*value)
 		say_append(&faults, "--%s: empty value", name);
 	else if (*value == '-')
 		say_append(&faults, "--%s: \"%s\" starts with '-': a value is missing, write --%s=%s", name, value,
-			   name, table[option].arginfo);
+			   name, option_table[option].arginfo);
 	else if (words[0] && strcmp(value, words[0]) && strcmp(value, words[1]))
 		say_append(&faults, "--%s: must be %s or %s: \"%s\"", name, words[0], words[1], value);
 	else if (option == OPTION_JOIN && strcmp(value, JOIN_BATCH) && strspn(value, "0123456789") != strlen(value))
@@ -204,7 +110,7 @@ void options_take(enum option option, const char *value, enum option_source sour
 	check(option, value);
 	copy = strdup(value);
 	if (!copy) {
-		say_append(&faults, "--%s: %s", table[option].name, strerror(errno));
+		say_append(&faults, "--%s: %s", option_table[option].name, strerror(errno));
 		return;
 	}
 	free(given[option].value);
@@ -226,9 +132,9 @@ static const char *find(char *const *environment, const char *prefix, const char
 bool options_is_variable(const char *entry)
 {
 	for (int i = 0; i < OPTION_COUNT; i++) {
-		size_t length = names[i].variable ? strlen(names[i].variable) : 0, carried = strlen(carried_name(i));
+		size_t length = option_names[i].variable ? strlen(option_names[i].variable) : 0, carried = strlen(carried_name(i));
 
-		if ((length && !strncmp(entry, names[i].variable, length) && (entry[length] == '=' || entry[length] == '_')) ||
+		if ((length && !strncmp(entry, option_names[i].variable, length) && (entry[length] == '=' || entry[length] == '_')) ||
 		    (!strncmp(entry, carried_name(i), carried) && entry[carried] == '='))
 			return true;
 	}
@@ -238,8 +144,8 @@ bool options_is_variable(const char *entry)
 void options_take_environment(char *const *environment, bool carried)
 {
 	for (int i = 0; i < OPTION_COUNT; i++) {
-		const char *decided = carried ? find(environment, SLURM_CARRIED, names[i].slurm) : NULL;
-		const char *value = names[i].variable ? find(environment, "", names[i].variable) : NULL;
+		const char *decided = carried ? find(environment, SLURM_CARRIED, option_names[i].slurm) : NULL;
+		const char *value = option_names[i].variable ? find(environment, "", option_names[i].variable) : NULL;
 
 		if (value && *value)
 			options_take(i, value, SOURCE_ENVIRONMENT);
@@ -251,7 +157,7 @@ void options_take_environment(char *const *environment, bool carried)
 void options_take_outer(char *const *environment)
 {
 	for (int i = 0; i < OPTION_COUNT; i++) {
-		const char *value = find(environment, SLURM_CARRIED, names[i].slurm);
+		const char *value = find(environment, SLURM_CARRIED, option_names[i].slurm);
 
 		if (value)
 			options_take(i, value, SOURCE_SCRIPT);
@@ -267,9 +173,9 @@ bool options_take_group(char *const *environment, int group)
 		char name[64];
 		const char *value;
 
-		if (!names[i].variable)
+		if (!option_names[i].variable)
 			continue;
-		snprintf(name, sizeof(name), "%s%s", names[i].variable, suffix);
+		snprintf(name, sizeof(name), "%s%s", option_names[i].variable, suffix);
 		value = find(environment, "", name);
 		if (i == OPTION_IMAGE && !value)
 			return false;
@@ -348,17 +254,17 @@ void options_find_idle(char **found)
 {
 	for (int i = 0; i < OPTION_COUNT && !given[OPTION_IMAGE].value && !options_want_join(); i++)
 		if (is_typed(i))
-			say_append(found, "--%s: does nothing without --%s", table[i].name, table[OPTION_IMAGE].name);
+			say_append(found, "--%s: does nothing without --%s", option_table[i].name, option_table[OPTION_IMAGE].name);
 }
 
 const char *options_key(enum option option)
 {
-	return names[option].key;
+	return option_names[option].key;
 }
 
 const char *options_variable(enum option option)
 {
-	return names[option].variable;
+	return option_names[option].variable;
 }
 
 const char *options_faults(void)
@@ -369,18 +275,18 @@ const char *options_faults(void)
 int options_put(spank_t spank, enum option option, const char *value)
 {
 	if (!value) {
-		if (names[option].variable)
-			unsetenv(names[option].variable);
-		unsetenv(names[option].slurm);
+		if (option_names[option].variable)
+			unsetenv(option_names[option].variable);
+		unsetenv(option_names[option].slurm);
 		unsetenv(carried_name(option));
-		spank_job_control_unsetenv(spank, names[option].slurm);
+		spank_job_control_unsetenv(spank, option_names[option].slurm);
 		return 0;
 	}
-	if ((!names[option].variable || !setenv(names[option].variable, value, 1)) && !setenv(names[option].slurm, value, 1) &&
+	if ((!option_names[option].variable || !setenv(option_names[option].variable, value, 1)) && !setenv(option_names[option].slurm, value, 1) &&
 	    !setenv(carried_name(option), value, 1) &&
-	    spank_job_control_setenv(spank, names[option].slurm, value, 1) == ESPANK_SUCCESS)
+	    spank_job_control_setenv(spank, option_names[option].slurm, value, 1) == ESPANK_SUCCESS)
 		return 0;
-	say_error("--%s: cannot be handed on to the job", table[option].name);
+	say_error("--%s: cannot be handed on to the job", option_table[option].name);
 	return -1;
 }
 
@@ -395,7 +301,7 @@ int options_export(spank_t spank)
 void options_withdraw(void)
 {
 	for (int i = 0; i < OPTION_COUNT; i++) {
-		unsetenv(names[i].slurm);
+		unsetenv(option_names[i].slurm);
 		unsetenv(carried_name(i));
 	}
 }
@@ -404,15 +310,15 @@ void options_hide(spank_t spank)
 {
 	for (int i = 0; i < OPTION_COUNT; i++) {
 		spank_unsetenv(spank, carried_name(i));
-		spank_unsetenv(spank, names[i].slurm);
+		spank_unsetenv(spank, option_names[i].slurm);
 	}
 }
 
 int options_hand_on(spank_t spank)
 {
 	for (int i = 0; i < OPTION_COUNT; i++)
-		if (given[i].value && names[i].variable &&
-		    spank_setenv(spank, names[i].variable, given[i].value, 1) != ESPANK_SUCCESS)
+		if (given[i].value && option_names[i].variable &&
+		    spank_setenv(spank, option_names[i].variable, given[i].value, 1) != ESPANK_SUCCESS)
 			return -1;
 	options_hide(spank);
 	return 0;
@@ -422,7 +328,7 @@ bool options_of_job(spank_t spank, enum option option)
 {
 	char *value = NULL;
 
-	return spank_option_getopt(spank, &table[option], &value) == ESPANK_SUCCESS;
+	return spank_option_getopt(spank, &option_table[option], &value) == ESPANK_SUCCESS;
 }
 
 void options_close(void)
