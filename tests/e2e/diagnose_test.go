@@ -14,7 +14,7 @@ import (
 )
 
 // telling are the daemons whose logs a person would ask for.
-var telling = []string{"slurmd-n1", "slurmd-n2", "slurmctld", "kubelet-real1", "kubelet-real2", "containerd-real1", "containerd-real2"}
+var telling = []string{"slurmstepd-n1", "slurmstepd-n2", "slurmctld", "kubelet-real1", "kubelet-real2", "containerd-real1", "containerd-real2"}
 
 // diagnose is what a person would ask for when a script failed.
 func (w *world) diagnose() string {

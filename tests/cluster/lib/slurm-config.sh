@@ -54,6 +54,8 @@ write_slurm_config() {
 		SlurmdPidFile=$CLUSTER/slurm/run/slurmd-%n.pid
 		SlurmctldDebug=debug
 		SlurmdDebug=debug
+		# With slurmd's own lines come those of every slurmstepd, which go nowhere else.
+		SlurmdLogFile=$CLUSTER/log/slurmstepd-%n.log
 
 		# Nodes pretend to be larger than the machine, and two of them share it.
 		SlurmdParameters=config_overrides
@@ -110,7 +112,9 @@ write_slurm_config() {
 		CgroupPlugin=$cgroup
 		CgroupMountpoint=/sys/fs/cgroup
 		$([ $cgroup = cgroup/v1 ] && echo CgroupAutomount=no || echo IgnoreSystemd=yes)
-		ConstrainCores=yes
+		# No ConstrainCores: with cgroup v1, two batch jobs of one user that start in the same moment write the cpus of the
+		# user's cpuset over each other, and the loser's node is drained ("batch job complete failure"), Pods or not.
+		ConstrainCores=no
 		ConstrainRAMSpace=yes
 	C
 	[ -e "$e/plugstack.conf" ] || : >"$e/plugstack.conf"
