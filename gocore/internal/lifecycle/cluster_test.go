@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strings"
 	"sync"
 	"time"
 
@@ -18,7 +17,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/podspec"
-	"github.com/slurm-k8s/slurm-k8s/gocore/internal/podstatus"
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/wellknown"
 )
 
@@ -48,90 +46,12 @@ type fakeCluster struct {
 	joined    map[types.UID]bool // the Pods of others that the step has joined
 }
 
-// event is a change of a Pod.
-type event struct {
-	after time.Duration // the one before
-	do    func(*corev1.Pod)
-}
-
 func newFakeCluster(w *world) *fakeCluster {
 	return &fakeCluster{
 		w: w, pods: map[string]*corev1.Pod{}, changed: make(chan struct{}), history: map[types.UID][]*corev1.Pod{}, joined: map[types.UID]bool{},
 		script: func(int) []event { return starts(time.Second) },
 	}
 }
-
-// starts is the good case.
-func starts(pull time.Duration) []event {
-	return []event{{10 * time.Millisecond, scheduled}, {20 * time.Millisecond, waits("ContainerCreating", "")}, {pull, runs}}
-}
-
-func scheduled(p *corev1.Pod) {
-	p.Spec.NodeName = "k1"
-	p.Status.Phase = corev1.PodPending
-	p.Status.NominatedNodeName = ""
-	p.Status.Conditions = nil
-}
-
-func container(p *corev1.Pod, state corev1.ContainerState) {
-	p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: wellknown.ContainerName, State: state}}
-}
-
-func waits(reason, message string) func(*corev1.Pod) {
-	return func(p *corev1.Pod) {
-		container(p, corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: message}})
-	}
-}
-
-func runs(p *corev1.Pod) {
-	p.Status.Phase = corev1.PodRunning
-	container(p, corev1.ContainerState{Running: &corev1.ContainerStateRunning{}})
-}
-
-func ends(code int32, reason, message string) func(*corev1.Pod) {
-	return func(p *corev1.Pod) {
-		p.Status.Phase = corev1.PodFailed
-		container(p, corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: code, Reason: reason, Message: message}})
-	}
-}
-
-func rejected(reason string) func(*corev1.Pod) {
-	return func(p *corev1.Pod) {
-		p.Status.Phase, p.Status.Reason, p.Status.Message = corev1.PodFailed, reason, "Pod was rejected: "+reason
-	}
-}
-
-func unschedulable(message string) func(*corev1.Pod) {
-	return func(p *corev1.Pod) {
-		p.Status.Conditions = []corev1.PodCondition{{
-			Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable, Message: message,
-		}}
-	}
-}
-
-func nominated(p *corev1.Pod) { p.Status.NominatedNodeName = "k1" }
-
-func disruption(reason string) func(*corev1.Pod) {
-	return func(p *corev1.Pod) {
-		p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{
-			Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: reason, Message: "by the test",
-		})
-	}
-}
-
-// goes is a Pod that is gone at once, as by force.
-func goes(p *corev1.Pod) { p.Name = "" }
-
-// deleted is somebody's ordinary deletion.
-func deleted(p *corev1.Pod) {
-	p.DeletionTimestamp, p.DeletionGracePeriodSeconds = &metav1.Time{Time: time.Now()}, new(int64(30))
-}
-
-const (
-	full   = "0/2 nodes are available: 2 Insufficient cpu. preemption: 0/2 nodes are available: 2 No preemption victims found for incoming pod."
-	never  = "0/2 nodes are available: 2 Insufficient cpu. preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling."
-	quotas = "exceeded quota: team-a, requested: cpu=1, used: cpu=4, limited: cpu=4"
-)
 
 // change puts a new state of a Pod, or none, and wakes who follows; with mu.
 func (c *fakeCluster) change(pod *corev1.Pod, do func(*corev1.Pod)) {
@@ -448,94 +368,4 @@ func (c *fakeCluster) hangUp(uid string) {
 		}
 	}
 	c.pumps = kept
-}
-
-func containerRuns(pod *corev1.Pod) bool {
-	return len(pod.Status.ContainerStatuses) > 0 && pod.Status.ContainerStatuses[0].State.Running != nil
-}
-
-func ours(pod *corev1.Pod) bool {
-	return pod.Annotations[wellknown.AnnotationSession] == podspec.Session(testSession)
-}
-
-// runs tells whether a container of ours runs.
-func (c *fakeCluster) runs() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, pod := range c.pods {
-		if (ours(pod) || c.joined[pod.UID]) && containerRuns(pod) {
-			return true
-		}
-	}
-	return false
-}
-
-// podinitEnds is podinit's own end.
-func (c *fakeCluster) podinitEnds(uid string, code int32) {
-	if c.joined[types.UID(uid)] { // one beside it has ended
-		return
-	}
-	time.AfterFunc(50*time.Millisecond, func() {
-		c.alter(types.UID(uid), func(p *corev1.Pod) {
-			if containerRuns(p) {
-				ends(code, "Completed", "")(p)
-			}
-		})
-	})
-}
-
-func (c *fakeCluster) wasDisrupted() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.disrupted
-}
-
-// own names a Pod of ours whose deletion nobody has asked for; "" for none.
-func (c *fakeCluster) own() string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, pod := range c.pods {
-		if ours(pod) && pod.DeletionTimestamp == nil {
-			return pod.Name
-		}
-	}
-	return ""
-}
-
-// checkLeft: a Pod of ours that is there when the process ends is named. One whose
-// deletion Kubernetes has taken may be there for its grace, unless the job is to run again.
-func (c *fakeCluster) checkLeft(left string) {
-	again := c.w.slurm.requeued() > 0
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, pod := range c.pods {
-		if ours(pod) && (pod.DeletionTimestamp == nil || again && !podstatus.Ended(pod)) && !strings.Contains(left, pod.Name) {
-			c.w.breaks("Pod %s is left (deleting %v), and Finish says %q", pod.Name, pod.DeletionTimestamp != nil, left)
-		}
-	}
-}
-
-// checkAlone: when START is sent no Pod of an earlier incarnation may still run.
-func (c *fakeCluster) checkAlone() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	fence := c.w.site.OrphanTimeout.Duration
-	for _, pod := range c.pods {
-		if ours(pod) || c.joined[pod.UID] || podstatus.Ended(pod) || pod.Labels[wellknown.LabelJobID] != "7" {
-			continue
-		}
-		if pod.DeletionTimestamp == nil || time.Since(pod.DeletionTimestamp.Time) < fence {
-			c.w.breaks("START while the Pod %s of an earlier run is not known to have ended", pod.UID)
-		}
-	}
-}
-
-func (c *fakeCluster) names() []string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	names := []string{}
-	for name := range c.pods {
-		names = append(names, name)
-	}
-	return names
 }

@@ -4,9 +4,7 @@ package stream
 
 import (
 	"context"
-	"errors"
 	"io"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -266,118 +264,6 @@ func TestSlowIsNotSuspended(t *testing.T) {
 	})
 }
 
-// The relay is killed: podinit never blocks, and nothing is lost in silence.
-func TestRelayDies(t *testing.T) {
-	inBubble(t, 1, func(t *testing.T, w *world) {
-		w.models[0].stuck[0] = true
-		w.podinit.tasks[0].writes(pattern(1, 5*OutputWindow), nil, Exit{Status: 9})
-		require.NoError(t, w.start())
-		synctest.Wait()
-		w.models[0].conn.Close()
-		<-w.relays[0].Done()
-		exits, err := w.session.Exits(t.Context())
-		require.NoError(t, err)
-		require.Equal(t, uint32(9), exits[0].Status)
-		w.session.Detach(t.Context())
-		require.NoError(t, <-w.runErr)
-		require.True(t, w.podinit.wasDetached())
-		w.noFaults()
-		require.Contains(t, w.logs(), "its relay is gone, output is dropped")
-		require.Contains(t, w.logs(), "bytes of output were dropped")
-	})
-}
-
-// A pump that is connected and silent is replaced; its Write may hang.
-func TestSilentPump(t *testing.T) {
-	inBubble(t, 1, func(t *testing.T, w *world) {
-		real := w.serve
-		w.serve = func(rwc io.ReadWriteCloser) {
-			if w.dialled() == 1 {
-				<-w.ctx.Done()
-				rwc.Close()
-				return
-			}
-			real(rwc)
-		}
-		began := time.Now()
-		require.NoError(t, w.start())
-		require.InDelta(t, 34, time.Since(began).Seconds(), 5)
-		require.Contains(t, w.logs(), "nothing came from podinit")
-	})
-}
-
-// kube-apiserver is away for long: tries go on at 5 s, the log stays readable.
-func TestLongOutage(t *testing.T) {
-	inBubble(t, 1, func(t *testing.T, w *world) {
-		require.NoError(t, w.start())
-		w.mu.Lock()
-		w.down = true
-		w.mu.Unlock()
-		w.podinit.kill()
-		time.Sleep(time.Hour)
-		require.InDelta(t, 960, w.dialled(), 150)
-		require.Less(t, len(w.logs()), 4000)
-		w.mu.Lock()
-		w.down = false
-		w.mu.Unlock()
-		w.podinit.read(func() { w.podinit.tasks[0].writes([]byte("done"), nil, Exit{}) })
-		_, err := w.finish()
-		require.NoError(t, err)
-	})
-}
-
-func TestDialFaults(t *testing.T) {
-	for name, dial := range map[string]Dialer{
-		"panic": func(context.Context) (io.ReadWriteCloser, error) { panic("oops") },
-		"nil":   func(context.Context) (io.ReadWriteCloser, error) { return nil, nil },
-		"hangs": func(ctx context.Context) (io.ReadWriteCloser, error) { <-ctx.Done(); return nil, ctx.Err() },
-	} {
-		t.Run(name, func(t *testing.T) {
-			inBubble(t, 1, func(t *testing.T, w *world) {
-				s := NewSession(Config{ID: 1, Relays: w.relays, Dial: dial, Log: w.log})
-				done := make(chan error, 1)
-				go func() { done <- s.Run(w.ctx) }()
-				time.Sleep(5 * time.Minute)
-				require.Contains(t, w.logs(), map[string]string{"panic": "panic in the exec", "nil": "gave nothing", "hangs": "nothing came from podinit in 30s"}[name])
-				w.cancel()
-				require.ErrorIs(t, <-done, context.Canceled)
-				require.Error(t, s.Run(context.Background()), "only once")
-			})
-		})
-	}
-}
-
-// Detach is bounded when no pump can be had, and needs no Run.
-func TestDetachIsBounded(t *testing.T) {
-	inBubble(t, 1, func(t *testing.T, w *world) {
-		w.down = true
-		w.begin()
-		synctest.Wait()
-		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
-		defer cancel()
-		began := time.Now()
-		w.session.Detach(ctx)
-		require.Equal(t, 2*time.Second, time.Since(began))
-		require.NoError(t, <-w.runErr)
-		require.Contains(t, w.logs(), "was not told to go")
-		s := NewSession(Config{ID: 1})
-		s.Detach(t.Context())
-		require.NoError(t, s.Run(t.Context()))
-	})
-}
-
-// podinit that does not close after DETACH is left after a second.
-func TestDetachDeafPodinit(t *testing.T) {
-	inBubble(t, 1, func(t *testing.T, w *world) {
-		w.serve = play(waitingHello, nil)
-		w.begin()
-		require.NoError(t, w.session.Connected(t.Context()))
-		began := time.Now()
-		w.session.Detach(t.Context())
-		require.Equal(t, time.Second, time.Since(began))
-	})
-}
-
 // The rate holds over time, and heartbeats are not held up by it.
 func TestRate(t *testing.T) {
 	inBubble(t, 1, func(t *testing.T, w *world) {
@@ -407,67 +293,4 @@ func TestTerminalEnds(t *testing.T) {
 		_, err = w.session.Exit(t.Context(), 3)
 		require.Error(t, err)
 	})
-}
-
-func TestGuard(t *testing.T) {
-	err := guard("a test", func() error { panic("oops") })
-	require.ErrorContains(t, err, "panic in a test: oops")
-	boom := errors.New("boom")
-	require.Equal(t, boom, guard("a test", func() error { return boom }))
-}
-
-// A Writer may be used by many; every frame is one Write.
-func TestWriterIsShared(t *testing.T) {
-	here, there := socketpair(t)
-	w := NewWriter(here, 3)
-	var all sync.WaitGroup
-	for i := range 8 {
-		all.Go(func() {
-			for n := range 200 {
-				_ = w.Write(Frame{Type: TypeData, Task: uint32(i), Offset: uint64(n), Payload: make([]byte, n*300)})
-			}
-		})
-	}
-	go func() { all.Wait(); here.Close() }()
-	rd := NewReader(there, 3)
-	next := make([]uint64, 8)
-	for {
-		f, err := rd.Next()
-		if err != nil {
-			require.Equal(t, io.EOF, err)
-			break
-		}
-		require.Equal(t, next[f.Task], f.Offset)
-		require.Len(t, f.Payload, int(f.Offset)*300)
-		next[f.Task]++
-	}
-	require.Equal(t, []uint64{200, 200, 200, 200, 200, 200, 200, 200}, next)
-	require.Error(t, w.Write(Frame{Payload: make([]byte, MaxPayload+1)}))
-	require.Error(t, w.Write(Frame{}))
-	require.Error(t, w.Write(Frame{}))
-	there.Close()
-}
-
-// A Reader gives its large buffer back when little comes.
-func TestReaderShrinks(t *testing.T) {
-	here, there := socketpair(t)
-	defer there.Close()
-	w, rd := NewWriter(here, 0), NewReader(there, 0)
-	go func() {
-		defer here.Close()
-		_ = w.Write(Frame{Type: TypeData, Payload: make([]byte, MaxPayload)})
-		for range 50 {
-			_ = w.Write(Frame{Type: TypeAck, Payload: make([]byte, 100)})
-			time.Sleep(time.Millisecond)
-		}
-	}()
-	_, err := rd.Next()
-	require.NoError(t, err)
-	require.NotNil(t, rd.big)
-	for range 50 {
-		f, err := rd.Next()
-		require.NoError(t, err)
-		require.Len(t, f.Payload, 100)
-	}
-	require.Nil(t, rd.big)
 }
