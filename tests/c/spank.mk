@@ -22,7 +22,7 @@ SPANK_TESTS := legacy options submit launch components component_step step join 
 SPANK_TEST_CFLAGS := $(SPANK_CFLAGS) -Wno-unused-result -O1 -g -fno-omit-frame-pointer \
 	-fsanitize=address,undefined -fno-sanitize-recover=all
 SPANK_TEST_OBJECTS := $(patsubst spank/%.c,$(SPANK_BUILD)/%.o,$(filter-out spank/slurm_api.c,$(SPANK_SOURCES))) \
-	$(SPANK_BUILD)/spank_host.o
+	$(addprefix $(SPANK_BUILD)/spank_host,.o _process.o _spank.o _slurm.o)
 SPANK_TEST_HEADERS := $(SPANK_HEADERS) $(wildcard tests/c/spank_*.h)
 SPANK_CORES := ok abi hole
 SPANK_CORE_abi := -DFAKE_ABI=99

@@ -85,6 +85,7 @@ int fake_option(const char *name, const char *value, int remote);
 const char *fake_env(const char *name);
 const char *fake_control(const char *name);
 void fake_set(struct fake_pair *pairs, const char *name, const char *value);
+const char *fake_find_pair(const struct fake_pair *pairs, const char *name);
 
 /* The folder of the tests' own files, made for this test, and removed after it. */
 extern char fake_folder[64];
