@@ -53,6 +53,8 @@ $(PODINIT_TEST_OUT)/podinit_rate: tests/c/podinit_rate.c $(wildcard common/*.c) 
 	@mkdir -p $(@D)
 	$(PODINIT_TEST_CC) $(PODINIT_FLAGS) -O2 $(filter %.c,$^) -o $@
 
+PODINIT_TESTS := podinit_test podinit_connections_test podinit_tasks_test podinit_signals_test commands_test podinit_join_test
+
 # What is shipped and the sanitized build go through the same tests.
 test-c-podinit: $(PODINIT_OUT)/podinit $(PODINIT_OUT)/relay $(addprefix $(PODINIT_TEST_OUT)/,frames_test affinity_test podinit-asan relay-asan)
 	@test $$(stat -c %s $(PODINIT_OUT)/podinit) -lt 100000 || { echo "podinit is larger than 100 KB"; exit 1; }
@@ -62,12 +64,10 @@ test-c-podinit: $(PODINIT_OUT)/podinit $(PODINIT_OUT)/relay $(addprefix $(PODINI
 	RELAY=$(PODINIT_TEST_OUT)/relay-asan PODINIT=$(PODINIT_TEST_OUT)/podinit-asan python3 tests/c/affinity_test.py
 	RELAY=$(PODINIT_OUT)/relay python3 tests/c/relay_test.py
 	RELAY=$(PODINIT_TEST_OUT)/relay-asan python3 tests/c/relay_test.py
-	PODINIT=$(PODINIT_OUT)/podinit python3 tests/c/podinit_test.py
-	PODINIT=$(PODINIT_TEST_OUT)/podinit-asan python3 tests/c/podinit_test.py
-	PODINIT=$(PODINIT_OUT)/podinit RELAY=$(PODINIT_OUT)/relay python3 tests/c/commands_test.py
-	PODINIT=$(PODINIT_TEST_OUT)/podinit-asan RELAY=$(PODINIT_TEST_OUT)/relay-asan python3 tests/c/commands_test.py
-	PODINIT=$(PODINIT_OUT)/podinit python3 tests/c/podinit_join_test.py
-	PODINIT=$(PODINIT_TEST_OUT)/podinit-asan python3 tests/c/podinit_join_test.py
+	for test in $(PODINIT_TESTS); do \
+		PODINIT=$(PODINIT_OUT)/podinit RELAY=$(PODINIT_OUT)/relay python3 tests/c/$$test.py && \
+		PODINIT=$(PODINIT_TEST_OUT)/podinit-asan RELAY=$(PODINIT_TEST_OUT)/relay-asan python3 tests/c/$$test.py || exit 1; \
+	done
 
 # How fast output comes through: a number to read, not a test.
 .PHONY: podinit-rate

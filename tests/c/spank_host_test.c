@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #define _GNU_SOURCE
-/* The core's host functions, the epilog, and the small parts. */
 #include "spank_host.h"
 
 #include <errno.h>
@@ -13,7 +12,6 @@
 
 #include "../../spank/bounded.h"
 #include "../../spank/host.h"
-#include "../../spank/marker.h"
 #include "../../spank/script.h"
 
 static void gres(const char *detail, const char *want)
@@ -263,126 +261,6 @@ static void test_log(void **state)
 	assert_string_equal(host.log, "E k8s: 100%s\nI k8s: b\nD k8s: c\n");
 }
 
-static struct fake_core *core;
-
-static void epilog(const char *kind)
-{
-	host.context = S_CTX_JOB_SCRIPT;
-	core = fake_core_ok();
-	fake_install(kind);
-}
-
-static void run_epilog(void)
-{
-	assert_int_equal(slurm_spank_job_epilog(SP, fake_argc, fake_argv), 0);
-}
-
-static void test_epilog_of_native_job(void **state)
-{
-	(void)state;
-	epilog("ok");
-	run_epilog();
-	assert_int_equal(host.dlopens, 0);
-}
-
-static void test_epilog_by_option(void **state)
-{
-	(void)state;
-	epilog("ok");
-	host.epilog_image = "a:1";
-	run_epilog();
-	assert_int_equal(core->calls[3], 1);
-	assert_int_equal(core->seconds, 20);
-	assert_non_null(strstr(core->fields, "job_id=42\nuid=1234\ncluster=testcluster\nnode=n1\n"));
-	assert_non_null(strstr(core->fields, "batch=1\n"));
-	assert_null(strstr(core->fields, "step="));
-}
-
-static void test_epilog_by_marker(void **state)
-{
-	(void)state;
-	epilog("ok");
-	assert_int_equal(marker_set(fake_argv[2] + 6, "n1", 42, ""), 0);
-	core->reap_rc = 1;
-	core->text = "Pod p";
-	run_epilog();
-	assert_logged("I k8s: job 42: left to the collector: Pod p");
-	assert_int_equal(core->calls[3], 1);
-	assert_false(marker_is_set(fake_argv[2] + 6, "n1", 42, ""));
-}
-
-/* slurmstepd has removed the marker: nothing is left, and no Go is loaded to say so. */
-static void test_epilog_of_clean_end(void **state)
-{
-	(void)state;
-	epilog("ok");
-	host.epilog_image = "a:1";
-	assert_int_equal(marker_set(fake_argv[2] + 6, "n1", 42, ""), 0);
-	marker_remove(fake_argv[2] + 6, "n1", 42, "");
-	run_epilog();
-	assert_int_equal(host.dlopens, 0);
-}
-
-static void test_epilog_without_core(void **state)
-{
-	(void)state;
-	epilog(NULL);
-	host.epilog_image = "a:1";
-	run_epilog();
-	assert_logged("left to the collector: cannot load the core");
-}
-
-static void test_epilog_knows_nothing(void **state)
-{
-	(void)state;
-	epilog("ok");
-	host.items_fail = true;
-	run_epilog();
-	assert_int_equal(host.dlopens, 0);
-}
-
-static void test_epilog_of_steps(void **state)
-{
-	const char *folder;
-
-	(void)state;
-	epilog("ok");
-	folder = fake_argv[2] + 6;
-	assert_int_equal(marker_set(folder, "n1", 42, "0.1"), 0);
-	assert_int_equal(marker_set(folder, "n1", 42, "12.0"), 0);
-	/* Of others, and of nobody. */
-	assert_int_equal(marker_set(folder, "n1", 420, "3.0"), 0);
-	assert_int_equal(marker_set(folder, "n2", 42, "4.0"), 0);
-	fake_file("state/n1.42.x", "");
-	fake_file("state/n1.42.5", "");
-	fake_file("state/n1.42.5.", "");
-	fake_file("state/n1.42.5.1x", "");
-	core->reap_rc = 1;
-	run_epilog();
-	assert_non_null(strstr(core->fields, "step=0.1\n"));
-	assert_non_null(strstr(core->fields, "step=12.0\n"));
-	assert_null(strstr(core->fields, "batch="));
-	assert_null(strstr(core->fields, "step=3"));
-	assert_null(strstr(core->fields, "step=4"));
-	assert_null(strstr(core->fields, "step=5"));
-	assert_false(marker_is_set(folder, "n1", 42, "0.1"));
-	assert_false(marker_is_set(folder, "n1", 42, "12.0"));
-	assert_true(marker_is_set(folder, "n1", 420, "3.0"));
-	assert_true(marker_is_set(folder, "n2", 42, "4.0"));
-	assert_int_equal(core->calls[3], 1);
-	run_epilog();
-	assert_int_equal(core->calls[3], 1);
-}
-
-static void test_marker_names(void **state)
-{
-	(void)state;
-	assert_int_equal(marker_set(fake_folder, NULL, 1, ""), EINVAL);
-	assert_int_equal(marker_set(fake_folder, "../x", 1, ""), EINVAL);
-	assert_false(marker_is_set("/nonexistent", "n1", 1, ""));
-	marker_remove("/nonexistent", "n1", 1, "");
-}
-
 static void test_script_find(void **state)
 {
 	char path[200], sub[128], want[200], *found;
@@ -472,14 +350,6 @@ int main(void)
 		T(test_step_facts),
 		T(test_step_facts_fail),
 		T(test_log),
-		T(test_epilog_of_native_job),
-		T(test_epilog_by_option),
-		T(test_epilog_by_marker),
-		T(test_epilog_of_clean_end),
-		T(test_epilog_without_core),
-		T(test_epilog_knows_nothing),
-		T(test_epilog_of_steps),
-		T(test_marker_names),
 		T(test_script_find),
 		T(test_script_size),
 		T(test_bounded),
