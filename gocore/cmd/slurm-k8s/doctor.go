@@ -97,10 +97,10 @@ func clusterChecks(ctx context.Context, config *site.Config) []doctor.Check {
 			cluster = "doctor"
 		}
 		checks = append(checks,
-			doctor.Rights(doctor.Node, config.Namespace, opening[doctor.Asker](config.Kubeconfig, site.CheckCredential)),
+			doctor.Rights(doctor.Node, config.SystemNamespace(), opening[doctor.Asker](config.Kubeconfig, site.CheckCredential)),
 			doctor.Admission(config, cluster, opening[doctor.Creator](config.Kubeconfig, site.CheckCredential)))
 		if _, err := os.Stat(collectors); err == nil {
-			checks = append(checks, doctor.Rights(doctor.Collector, config.Namespace, opening[doctor.Asker](collectors, site.CheckCredential)))
+			checks = append(checks, doctor.Rights(doctor.Collector, config.SystemNamespace(), opening[doctor.Asker](collectors, site.CheckCredential)))
 		}
 		checks = append(checks, doctor.Nodes(func() (doctor.NodeLister, error) {
 			client, err := kube.Open(collectors, site.CheckCredential)
@@ -116,7 +116,7 @@ func clusterChecks(ctx context.Context, config *site.Config) []doctor.Check {
 		return append(checks, doctor.Unseen("reader", "reader_kubeconfig in the site's file", errors.New("no reader_kubeconfig: sbatch cannot refuse what no node can hold")))
 	}
 	return append(checks,
-		doctor.Rights(doctor.Reader, config.Namespace, opening[doctor.Asker](config.ReaderKubeconfig, nil)),
+		doctor.Rights(doctor.Reader, config.SystemNamespace(), opening[doctor.Asker](config.ReaderKubeconfig, nil)),
 		doctor.Published(shapesOf(config)))
 }
 

@@ -56,7 +56,7 @@ func render(_ context.Context, arguments []string, out, faults io.Writer) int {
 	}
 	var texts []string
 	if *withPodinit {
-		text, err := yaml.Marshal(podinitObject(config.Namespace, podinit))
+		text, err := yaml.Marshal(podinitObject(config.SystemNamespace(), podinit))
 		if err != nil {
 			return complain(faults, "render", err.Error())
 		}
@@ -102,6 +102,9 @@ func (r renderer) file(file string, id uint) (string, error) {
 		return "", err
 	}
 	unclear := request.Sketch(&j)
+	if j.Namespace, err = j.NamespaceOf(r.config); err != nil {
+		return "", err
+	}
 	pod, err := podspec.Build(podspec.Input{
 		Job: j, Site: r.config, Session: 1, PodinitConfigMap: wellknown.PodinitConfigMap(r.podinit), Directory: identity.System{},
 	})

@@ -13,25 +13,37 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/kube"
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/lifecycle"
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/podspec"
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/podstatus"
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/site"
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/wellknown"
 )
 
-// cluster is a client bound to the site's namespace. It implements lifecycle.Cluster.
+// cluster is a client bound to one namespace. It implements lifecycle.Cluster.
 type cluster struct {
 	client    *kube.Client
+	system    string // the namespace of what is published for all jobs
 	namespace string
 }
 
-// openCluster opens the node's credential, which must be root's alone.
+// openCluster opens the node's credential, which must be root's alone. Its namespace is not
+// known before the job is: In.
 func openCluster(config *site.Config) (*cluster, error) {
 	client, err := kube.Open(config.Kubeconfig, site.CheckCredential)
 	if err != nil {
 		return nil, err
 	}
-	return &cluster{client, config.Namespace}, nil
+	return &cluster{client: client, system: config.SystemNamespace()}, nil
+}
+
+// In implements lifecycle.Cluster.
+func (c *cluster) In(place site.Namespace) lifecycle.Cluster { return c.in(place) }
+
+func (c *cluster) in(place site.Namespace) *cluster {
+	other := *c
+	other.namespace = place.Name
+	return &other
 }
 
 func (c *cluster) EnsurePodinit(ctx context.Context, podinit []byte) (string, error) {
@@ -100,7 +112,7 @@ func (c *cluster) Pump(ctx context.Context, pod string, session uint64) (io.Read
 }
 
 func (c *cluster) Shapes(ctx context.Context) (podspec.Shapes, error) {
-	return readShapes(ctx, c.client, c.namespace)
+	return readShapes(ctx, c.client, c.system)
 }
 
 func readShapes(ctx context.Context, client *kube.Client, namespace string) (podspec.Shapes, error) {

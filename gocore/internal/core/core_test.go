@@ -260,7 +260,7 @@ func TestChangedPodinitIsFinal(t *testing.T) {
 	defer server.Close()
 	client, err := kube.New(&rest.Config{Host: server.URL, Transport: &http.Transport{DisableKeepAlives: true}})
 	require.NoError(t, err)
-	_, err = (&cluster{client, "slurm"}).EnsurePodinit(t.Context(), []byte("podinit"))
+	_, err = (&cluster{client: client, namespace: "slurm"}).EnsurePodinit(t.Context(), []byte("podinit"))
 	assert.Equal(t, podstatus.ClassFinal, podstatus.ClassifyError(err))
 }
 

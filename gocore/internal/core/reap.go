@@ -46,8 +46,15 @@ func Reap(host Host, fields []string, bound time.Duration) string {
 		return err.Error()
 	}
 	log := newLogger(host).WithField("job", left[0].ID)
+	var place site.Namespace
 	for {
-		if left, err = reapPods(ctx, cluster, left, config, log); len(left) == 0 {
+		if place.Name == "" {
+			place, err = namespaceOf(host, left[0], config)
+		}
+		if place.Name != "" {
+			left, err = reapPods(ctx, cluster.in(place), left, config, log)
+		}
+		if len(left) == 0 {
 			return ""
 		}
 		select {
@@ -88,6 +95,20 @@ func stepsOf(r request) ([]job.Job, error) {
 		steps = append(steps, j)
 	}
 	return steps, nil
+}
+
+// namespaceOf asks slurmctld whose job it is, where the site's namespaces go by that.
+func namespaceOf(host Host, j job.Job, config *site.Config) (site.Namespace, error) {
+	if config.ByPattern() {
+		facts, err := host.Facts(j.ID)
+		if err == nil {
+			err = j.MergeOwner(facts)
+		}
+		if err != nil {
+			return site.Namespace{}, err
+		}
+	}
+	return j.NamespaceOf(config)
 }
 
 func podName(j job.Job) string { return wellknown.PodName(j.ID, j.Step, j.Component, j.NodeID) }

@@ -132,7 +132,7 @@ func podServer(t *testing.T, pod *corev1.Pod) (*pods, *cluster) {
 	t.Cleanup(server.Close)
 	client, err := kube.New(&rest.Config{Host: server.URL, Transport: &http.Transport{DisableKeepAlives: true}})
 	require.NoError(t, err)
-	return p, &cluster{client, "slurm"}
+	return p, &cluster{client: client, namespace: "slurm"}
 }
 
 // TestReap goes through root's files, as the epilog does.

@@ -31,7 +31,7 @@ func publishedShapes(config *site.Config) submission.Shapes {
 	if config.ReaderKubeconfig == "" {
 		return nil
 	}
-	return submission.PublishedShapes(config.Namespace, func() (*kube.Client, error) {
+	return submission.PublishedShapes(config.SystemNamespace(), func() (*kube.Client, error) {
 		return kube.Open(config.ReaderKubeconfig, nil)
 	})
 }

@@ -47,7 +47,7 @@ func Admission(config *site.Config, cluster string, open func() (Creator, error)
 		switch class := podstatus.ClassifyError(err); {
 		case err == nil:
 		case class == podstatus.ClassCapacity:
-			return []Finding{warning(about, "kubectl -n "+config.Namespace+" describe resourcequota", "the quota of namespace %s leaves no room for one cpu: %s", config.Namespace, podstatus.Rule(err))}
+			return []Finding{warning(about, "kubectl -n "+config.SystemNamespace()+" describe resourcequota", "the quota of namespace %s leaves no room for one cpu: %s", config.SystemNamespace(), podstatus.Rule(err))}
 		case apierrors.IsNotFound(err):
 			return []Finding{fault(about, "kubectl apply -k deploy", "%s", podstatus.Rule(err))}
 		default:
@@ -58,13 +58,13 @@ func Admission(config *site.Config, cluster string, open func() (Creator, error)
 			pod := sample.DeepCopy()
 			change(pod)
 			if err := creator.DryRunPod(ctx, pod); err == nil {
-				found = append(found, fault(about, "kubectl apply -k deploy: its policies are not there, or not bound to namespace "+config.Namespace, "Kubernetes would take %s from a Slurm node", what))
+				found = append(found, fault(about, "kubectl apply -k deploy: its policies are not there, or not bound to namespace "+config.SystemNamespace(), "Kubernetes would take %s from a Slurm node", what))
 			} else if class := podstatus.ClassifyError(err); class != podstatus.ClassFinal {
 				found = append(found, skipped(about, "", "whether Kubernetes would take %s is not known: %s", what, podstatus.Rule(err)))
 			}
 		}
 		if len(found) == 0 {
-			found = append(found, good(about, "Kubernetes takes an ordinary job's Pod in namespace %s, and refuses what must be refused", config.Namespace))
+			found = append(found, good(about, "Kubernetes takes an ordinary job's Pod in namespace %s, and refuses what must be refused", config.SystemNamespace()))
 		}
 		return found
 	}
@@ -75,7 +75,8 @@ func samplePod(config *site.Config, cluster string) (*corev1.Pod, error) {
 	const nobody = 65534
 	return podspec.Build(podspec.Input{
 		Job: job.Job{
-			ID: math.MaxInt32, Step: wellknown.StepBatch, Cluster: cluster, Node: "doctor", UID: nobody, GID: nobody, User: "nobody",
+			Namespace: site.Namespace{Name: config.SystemNamespace()},
+			ID:        math.MaxInt32, Step: wellknown.StepBatch, Cluster: cluster, Node: "doctor", UID: nobody, GID: nobody, User: "nobody",
 			CPUs: 1, MemoryMiB: 64, Nodes: 1, Tasks: 1, TimeLimit: time.Minute, Options: job.Options{Image: "doctor:1"},
 		},
 		Site: config, Session: 1, PodinitConfigMap: wellknown.PodinitConfigMap([]byte("doctor")),

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/wellknown"
 )
 
 const (
@@ -34,6 +36,8 @@ type Record struct {
 	Gated uint32 `json:"gated,omitempty"`
 	// Reason is the line that the user read last.
 	Reason string `json:"reason,omitempty"`
+	// Namespace of the job's Pods, where the site names it by a pattern: it stays with the job.
+	Namespace string `json:"namespace,omitempty"`
 	// Steps ran in Pods, in the order of their ends.
 	Steps []StepRecord `json:"steps,omitempty"`
 	// Foreign is the text that stood in AdminComment before us, cut to 1 KiB.
@@ -87,6 +91,9 @@ func ParseAdminComment(text string) (record Record, foreign string) {
 // then the longest texts are cut.
 func (r Record) Encode() string {
 	r.V = RecordVersion
+	if !wellknown.IsNamespace(r.Namespace) {
+		r.Namespace = ""
+	}
 	r.Foreign = cut(r.Foreign, maxForeign)
 	r.Reason = cut(r.Reason, maxRecordText)
 	r.Steps = slices.Clone(r.Steps[max(0, len(r.Steps)-maxSteps):])

@@ -67,6 +67,15 @@ func (j *Job) Merge(facts []string) error {
 	return nil
 }
 
+// MergeOwner adds what NamespaceOf asks for, and checks nothing.
+func (j *Job) MergeOwner(facts []string) error {
+	f := newFields(facts)
+	f.textOr("user_name", &j.User)
+	f.text("account", &j.Account)
+	f.text("admin_comment", &j.AdminComment)
+	return f.err
+}
+
 // share chooses between the step's own amount and the allocation's; 0 is unknown.
 func (j Job) share(step, allocation int64) int64 {
 	switch {

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/option"
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/site"
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/wellknown"
 )
 
@@ -54,6 +55,8 @@ type Job struct {
 	Restarts     uint32 // Slurm's restart count: incarnations before this one
 	Requeue      bool   // false: --no-requeue
 	AdminComment string
+	// Namespace of the job's Pods; its name is empty until NamespaceOf was asked.
+	Namespace site.Namespace
 	// BatchHost is the Slurm node of the job's script; empty: it has none, as salloc's.
 	BatchHost string
 	// TRES is all that the job has, in Slurm's text ("cpu=4,gres/gpu=2"); empty: not known.

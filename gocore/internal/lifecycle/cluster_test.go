@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/podspec"
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/site"
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/wellknown"
 )
 
@@ -32,7 +33,8 @@ type fakeCluster struct {
 	script func(n int) []event
 	shapes podspec.Shapes
 	events []corev1.Event
-	stuck  bool // kubelet does not answer: what is deleted does not go
+	place  site.Namespace // that the step chose
+	stuck  bool           // kubelet does not answer: what is deleted does not go
 
 	mu        sync.Mutex
 	pods      map[string]*corev1.Pod
@@ -147,6 +149,12 @@ func notFound(name string) error { return apierrors.NewNotFound(podResource, nam
 func (c *fakeCluster) EnsurePodinit(ctx context.Context, podinit []byte) (string, error) {
 	err := c.w.call(ctx, "EnsurePodinit", func() error { return nil })
 	return "slurm-k8s-podinit-0", err
+}
+
+// In implements lifecycle.Cluster: there is one namespace.
+func (c *fakeCluster) In(place site.Namespace) Cluster {
+	c.place = place
+	return c
 }
 
 func (c *fakeCluster) CreatePod(ctx context.Context, pod *corev1.Pod) (made *corev1.Pod, err error) {

@@ -10,11 +10,14 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/podspec"
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/site"
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/stream"
 )
 
 // Cluster is Kubernetes as a step sees it: one namespace.
 type Cluster interface {
+	// In is the same cluster with another namespace for all the others but Shapes.
+	In(place site.Namespace) Cluster
 	// EnsurePodinit makes sure that the ConfigMap with these bytes is there; its name.
 	EnsurePodinit(ctx context.Context, podinit []byte) (string, error)
 	CreatePod(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, error)

@@ -230,6 +230,9 @@ func (s *Step) learn() *outcome {
 	if err := s.Job.Merge(facts); err != nil {
 		return failed(report.Refused(err))
 	}
+	if fault := s.findNamespace(); fault != nil {
+		return fault
+	}
 	if s.Job.IsBatch() || s.Job.Joins() {
 		return nil
 	}

@@ -3,6 +3,7 @@
 package lifecycle
 
 import (
+	"cmp"
 	"strings"
 	"time"
 
@@ -79,7 +80,9 @@ func (s *Step) tryUsage(record job.Record, used job.StepRecord) error {
 		if err != nil {
 			return err
 		}
+		namespace := record.Namespace
 		record, record.Foreign = job.ParseAdminComment(fact(facts, "admin_comment"))
+		record.Namespace = cmp.Or(record.Namespace, namespace)
 		record.Steps = append(record.Steps, used)
 	} else if s.startedSteps() {
 		if err := s.takeSteps(&record, &used); err != nil {

@@ -44,6 +44,8 @@ func Build(in Input) (*corev1.Pod, error) {
 	switch {
 	case in.Site == nil, in.Session == 0, in.PodinitConfigMap == "":
 		return nil, errors.New("the Pod's input is not complete")
+	case j.Namespace.Name == "":
+		return nil, errors.New("the job's namespace is not known")
 	case j.UID == 0 || j.GID == 0:
 		return nil, errors.New("root's jobs do not run in a Pod")
 	case j.Options.Image == "":
@@ -69,7 +71,7 @@ func Build(in Input) (*corev1.Pod, error) {
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
 		ObjectMeta: metav1.ObjectMeta{
 			Name:        wellknown.PodName(j.ID, j.Step, j.Component, j.NodeID),
-			Namespace:   in.Site.Namespace,
+			Namespace:   j.Namespace.Name,
 			Labels:      Labels(j, in.Site),
 			Annotations: annotations(j, in.Session),
 		},

@@ -41,6 +41,7 @@ func input(change func(*Input)) Input {
 	if change != nil {
 		change(&in)
 	}
+	in.Job.Namespace.Name = in.Site.Namespace
 	return in
 }
 

@@ -13,7 +13,6 @@ import (
 
 	"github.com/google/go-containerregistry/pkg/name"
 	"k8s.io/apimachinery/pkg/api/resource"
-	"k8s.io/apimachinery/pkg/util/validation"
 )
 
 // Bounds that are not obvious.
@@ -60,9 +59,7 @@ func (c *Config) Validate() error {
 	if len(c.Cluster) > maxClusterName || strings.ContainsFunc(c.Cluster, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
 		f.add("cluster", "%q is not a cluster's name", c.Cluster)
 	}
-	for _, problem := range validation.IsDNS1123Label(c.Namespace) {
-		f.add("namespace", "%q: %s", c.Namespace, problem)
-	}
+	c.validateNamespace(&f)
 	c.validateKubeconfig(&f)
 	if c.ReaderKubeconfig != "" {
 		f.absolute("reader_kubeconfig", c.ReaderKubeconfig)
