@@ -34,7 +34,7 @@ struct k8s_host {
 	 * account, partition, qos, name, restart_count, requeue (0|1),
 	 * time_limit (minutes, or "UNLIMITED"), exclusive (0|1), nodes (how
 	 * many), whole_memory (1: --mem=0), array_job_id, array_task_id, gres (this node's part of the
-	 * allocation, as "gpu:2,shard:a:1"), cpus and memory_mb (this node's
+	 * allocation, as slurmctld prints it: "gpu:2(IDX:0-1),shard:a:1"), cpus and memory_mb (this node's
 	 * part), tres (all that the job has, Slurm's text), admin_comment, state (Slurm's name: "RUNNING", "CANCELLED" ...), batch_host (the node
 	 * of a batch job's script). */
 	int (*job_facts)(uint32_t job_id, char *out, size_t capacity);

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <pwd.h>
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "host.h"
@@ -17,43 +16,6 @@ typedef int cpus_on_node(job_resources_t *resources, const char *node);
 typedef void *list_create(const char *text);
 typedef int list_find(void *list, const char *name);
 typedef void list_destroy(void *list);
-
-/* Whether what was written since `start` counts nothing: slurmctld lists types that the node has
- * and the job has not. */
-static bool is_nothing(const char *start, const char *end)
-{
-	return end - start >= 2 && !memcmp(end - 2, ":0", 2);
-}
-
-void host_strip_gres(const char *detail, char *out, size_t capacity)
-{
-	char *at = out, *last = out;
-	int depth = 0;
-
-	if (!capacity)
-		return;
-	for (;; detail++) {
-		if (*detail == '(') {
-			depth++;
-		} else if (*detail == ')') {
-			depth -= depth > 0;
-		} else if (!*detail || (*detail == ',' && !depth)) {
-			if (is_nothing(last, at) || at == last)
-				at = last;
-			else
-				*at++ = ',';
-			last = at;
-		} else if (!depth) {
-			*at++ = *detail;
-		}
-		/* Room for a comma and the end. */
-		if (!*detail || (size_t)(at - out) + 2 > capacity)
-			break;
-	}
-	if (at > out && at[-1] == ',')
-		at--;
-	*at = '\0';
-}
 
 /* The place of `node` among the job's nodes, or -1. */
 static int place_of(const job_info_t *job, const char *node)
@@ -77,21 +39,9 @@ static int place_of(const job_info_t *job, const char *node)
 static void put_gres(struct row *row, const job_info_t *job, const char *node)
 {
 	int place = place_of(job, node);
-	char *plain;
-	size_t length;
 
-	if (place < 0 || (uint32_t)place >= job->gres_detail_cnt || !job->gres_detail_str ||
-	    !job->gres_detail_str[place])
-		return;
-	length = strlen(job->gres_detail_str[place]) + 2;
-	plain = malloc(length);
-	if (!plain) {
-		row->full = true;
-		return;
-	}
-	host_strip_gres(job->gres_detail_str[place], plain, length);
-	row_put_text(row, "gres", plain);
-	free(plain);
+	if (place >= 0 && (uint32_t)place < job->gres_detail_cnt && job->gres_detail_str)
+		row_put_text(row, "gres", job->gres_detail_str[place]);
 }
 
 static void put_share(struct row *row, const job_info_t *job, const char *node, uint64_t memory_mb)

@@ -38,9 +38,4 @@ int host_job_facts(uint32_t job_id, char *out, size_t capacity, const char *node
  * what this process knows of it, or NULL. */
 int host_step_facts(uint32_t job_id, uint32_t step_id, char *out, size_t capacity, const struct host_step *own);
 
-/* facts.c: one node's gres as slurmctld prints it in detail ("gpu:tesla:2(IDX:0-1),shard:1(...)"),
- * without the parentheses and what counts nothing. Writes at most `capacity` bytes, NUL included,
- * and needs two more than the text has at most. */
-void host_strip_gres(const char *detail, char *out, size_t capacity);
-
 #endif

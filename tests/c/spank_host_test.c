@@ -14,32 +14,6 @@
 #include "../../spank/host.h"
 #include "../../spank/script.h"
 
-static void gres(const char *detail, const char *want)
-{
-	size_t capacity = strlen(detail) + 2;
-	char *out = malloc(capacity);
-
-	host_strip_gres(detail, out, capacity);
-	assert_string_equal(out, want);
-	free(out);
-}
-
-static void test_gres(void **state)
-{
-	(void)state;
-	gres("", "");
-	gres("gpu:2(IDX:0-1)", "gpu:2");
-	gres("gpu:a:1(IDX:0),gpu:b:2(IDX:2-3)", "gpu:a:1,gpu:b:2");
-	gres("gpu:a:2(IDX:0,3),shard:1(0/2,1/2)", "gpu:a:2,shard:1");
-	gres("gpu:2(CNT:2)", "gpu:2");
-	gres("gpu:a:1(IDX:0),gpu:b:0(IDX:)", "gpu:a:1");
-	gres("gpu:a:0,gpu:b:1", "gpu:b:1");
-	gres("gpu:a:0", "");
-	gres("gpu:10", "gpu:10");
-	gres("x(((", "x");
-	gres("x)),)", "x");
-}
-
 static const char *fact(const char *row, const char *key)
 {
 	for (size_t length = strlen(key); *row; row += strlen(row) + 1)
@@ -83,7 +57,7 @@ static void test_facts(void **state)
 	assert_string_equal(fact(row, "exclusive"), "1");
 	assert_string_equal(fact(row, "nodes"), "2");
 	assert_string_equal(fact(row, "whole_memory"), "0");
-	assert_string_equal(fact(row, "gres"), "gpu:2");
+	assert_string_equal(fact(row, "gres"), "gpu:2(IDX:0-1)");
 	assert_string_equal(fact(row, "cpus"), "6");
 	assert_string_equal(fact(row, "memory_mb"), "512");
 	assert_string_equal(fact(row, "state"), "CANCELLED");
@@ -338,7 +312,6 @@ static void test_bounded(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		T(test_gres),
 		T(test_facts),
 		T(test_facts_of_an_empty_job),
 		T(test_facts_too_small),

@@ -3,6 +3,7 @@
 package job
 
 import (
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,28 +28,54 @@ var deviceVariables = []string{"CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "
 // The container's are the device plugin's choice, so only the places count: two tasks that
 // have different GPUs of the Slurm node get different ones of the container.
 func (j Job) Devices(environments [][]string) [][]string {
-	set := make([][]string, len(environments))
 	have := sum(named(j.GRES, "gpu"))
 	if j.IsBatch() || have == 0 || have > maxDevices {
-		return set
+		return make([][]string, len(environments))
 	}
 	count := int(have)
-	tasks := make([][]int, len(environments))
-	var all []int
-	for i, env := range environments {
-		tasks[i] = parseDevices(value(env, boundDevices))
-		all = append(all, tasks[i]...)
-	}
+	tasks := boundTo(environments)
+	all := slices.Concat(tasks...)
 	slices.Sort(all)
 	all = slices.Compact(all)
 	if len(all) > count {
-		return set
+		return make([][]string, len(environments))
 	}
-	if len(all) > 0 && len(all) < count && all[len(all)-1] < count {
-		all = nil // the numbers are places already, and some GPUs nobody's
+	if len(all) < count && (len(all) == 0 || all[len(all)-1] < count) {
+		all = firstDevices(count) // the numbers are places already, and some GPUs nobody's
 	}
+	return settings(environments, tasks, all, count)
+}
+
+// DevicesBeside is Devices for a step in the Pod of its job's script, which has all GPUs that
+// the job has on this Slurm node: those of the step are told apart from those of other steps.
+func (j Job) DevicesBeside(environments [][]string) [][]string {
+	return settings(environments, boundTo(environments), j.NodeGPUs, len(j.NodeGPUs))
+}
+
+// boundTo are the numbers of each task's GPUs on the Slurm node; nil: not known.
+func boundTo(environments [][]string) [][]int {
+	tasks := make([][]int, len(environments))
+	for i, env := range environments {
+		tasks[i] = parseDevices(value(env, boundDevices))
+	}
+	return tasks
+}
+
+func firstDevices(count int) []int {
+	all := make([]int, count)
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
+
+// settings are the variables of the tasks that are bound to some of the container's GPUs, of
+// which it has so many; all has the numbers of these on the Slurm node, as far as they are known.
+func settings(environments [][]string, tasks [][]int, all []int, count int) [][]string {
+	set := make([][]string, len(environments))
 	for i, task := range tasks {
-		if len(task) > 0 && len(task) < count {
+		foreign := func(device int) bool { return !slices.Contains(all, device) }
+		if len(task) > 0 && len(task) < count && !slices.ContainsFunc(task, foreign) {
 			set[i] = deviceSettings(environments[i], task, all)
 		}
 	}
@@ -59,10 +86,7 @@ func (j Job) Devices(environments [][]string) [][]string {
 func deviceSettings(env []string, task, all []int) []string {
 	places := make([]string, len(task))
 	for i, device := range task {
-		if all != nil {
-			device = slices.Index(all, device)
-		}
-		places[i] = strconv.Itoa(device)
+		places[i] = strconv.Itoa(slices.Index(all, device))
 	}
 	var settings []string
 	for _, name := range deviceVariables {
@@ -99,4 +123,31 @@ func value(env []string, name string) string {
 		}
 	}
 	return ""
+}
+
+// nodeGPUs finds in Slurm's text of a node's GRES (ParseGRES) what it says of GPUs.
+var nodeGPUs = regexp.MustCompile(`(?:^|,)\s*(?:gres[:/])?gpu(?::[^,()]*)?\(IDX:([0-9,-]+)\)`)
+
+// parseNodeGPUs are the numbers of a node's GPUs in Slurm's text, "gpu:a:2(IDX:0,2),gpu:b:1(IDX:5)",
+// in ascending order. Empty where it names none, as of GPUs that Slurm only counts.
+func parseNodeGPUs(text string) []int {
+	var devices []int
+	for _, match := range nodeGPUs.FindAllStringSubmatch(text, -1) {
+		for item := range strings.SplitSeq(match[1], ",") {
+			from, to, isRange := strings.Cut(item, "-")
+			if !isRange {
+				to = from
+			}
+			first, err := strconv.ParseUint(from, 10, 16)
+			last, errLast := strconv.ParseUint(to, 10, 16)
+			if err != nil || errLast != nil || last < first || len(devices)+int(last-first) >= maxDevices {
+				return nil
+			}
+			for n := first; n <= last; n++ {
+				devices = append(devices, int(n))
+			}
+		}
+	}
+	slices.Sort(devices)
+	return slices.Compact(devices)
 }

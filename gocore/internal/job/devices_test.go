@@ -4,6 +4,7 @@ package job
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -55,6 +56,63 @@ func TestDevices(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestDevicesBeside(t *testing.T) {
+	for name, c := range map[string]struct {
+		node  []int
+		tasks [][]string
+		want  []string
+	}{
+		"two of three steps":       {[]int{0, 1, 2}, [][]string{slurmSets("1", "1"), slurmSets("2", "2")}, []string{"1", "2"}},
+		"not the node's first":     {[]int{4, 6, 7}, [][]string{slurmSets("6,7", "6,7")}, []string{"1,2"}},
+		"all":                      {[]int{4, 6}, [][]string{slurmSets("4,6", "4,6")}, []string{""}},
+		"not the job's":            {[]int{4, 6}, [][]string{slurmSets("5", "5")}, []string{""}},
+		"none, and Slurm counts":   {nil, [][]string{slurmSets("5", "5"), {"CUDA_VISIBLE_DEVICES=1"}}, []string{"", ""}},
+		"a step without GPUs":      {[]int{0, 1}, [][]string{{"PATH=/bin"}}, []string{""}},
+		"the user's own variables": {[]int{0, 1}, [][]string{slurmSets("1", "0,1")}, []string{""}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := Job{Step: "1", NodeGPUs: c.node}.DevicesBeside(c.tasks)
+			require.Len(t, got, len(c.want))
+			for i, want := range c.want {
+				if want == "" {
+					assert.Empty(t, got[i], "task %d", i)
+				} else {
+					assert.Equal(t, []string{"CUDA_VISIBLE_DEVICES=" + want}, got[i], "task %d", i)
+				}
+			}
+		})
+	}
+}
+
+func TestNodeGPUs(t *testing.T) {
+	for text, want := range map[string][]int{
+		"":                                     nil,
+		"gpu:2":                                nil,
+		"gpu:2(CNT:2)":                         nil,
+		"gpu:2(IDX:0-1)":                       {0, 1},
+		"gpu:a:1(IDX:5),gpu:b:2(IDX:0,2)":      {0, 2, 5},
+		"gres:gpu:a:3(IDX:1-2,7),nic:1(IDX:4)": {1, 2, 7},
+		"mygpu:1(IDX:3),shard:1(IDX:4)":        nil,
+		"gpu:a:1(IDX:0),gpu:b:0(IDX:N/A)":      {0},
+		"gpu:2(IDX:3-1)":                       nil,
+		"gpu:2(IDX:0-65535)":                   nil,
+		"gpu:2(IDX:99999999999)":               nil,
+		"gpu:2(IDX:-)":                         nil,
+		"gpu:2(IDX:0-1),gpu:b:1(IDX:1)":        {0, 1},
+	} {
+		assert.Equal(t, want, parseNodeGPUs(text), text)
+	}
+}
+
+func FuzzNodeGPUs(f *testing.F) {
+	f.Add("gpu:a:1(IDX:5),gpu:b:2(IDX:0-2)")
+	f.Fuzz(func(t *testing.T, text string) {
+		all := parseNodeGPUs(text)
+		require.LessOrEqual(t, len(all), maxDevices)
+		require.True(t, slices.IsSorted(all))
+	})
 }
 
 func TestDevicesSetsWhatSlurmSets(t *testing.T) {

@@ -47,7 +47,7 @@ func (j *Job) Merge(facts []string) error {
 		if err != nil {
 			f.fail("gres: %w", err)
 		}
-		n.GRES = gres
+		n.GRES, n.NodeGPUs = gres, parseNodeGPUs(value)
 	}
 	switch {
 	case f.err != nil:

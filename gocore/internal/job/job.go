@@ -36,6 +36,8 @@ type Job struct {
 	CPUs      int64 // of this step on this node
 	MemoryMiB int64 // of this step on this node; 0: Slurm has not limited it
 	GRES      []GRES
+	// NodeGPUs are the numbers on this Slurm node of the job's GPUs there; empty: Slurm only counts them.
+	NodeGPUs  []int
 	Exclusive bool // whole node
 	// Overlap: a numbered step that shares cpus and GRES with other steps of the job.
 	Overlap bool

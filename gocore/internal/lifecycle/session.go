@@ -81,7 +81,18 @@ func (s *Step) bindings() (devices [][]string, cpus []*job.CPUs) {
 	for i := range s.launches {
 		environments[i], cpus[i] = s.launches[i].Env, (*job.CPUs)(s.launches[i].CPUs)
 	}
-	return s.Job.Devices(environments), s.Job.Affinity(cpus)
+	return s.devices(environments), s.Job.Affinity(cpus)
+}
+
+func (s *Step) devices(environments [][]string) [][]string {
+	if s.pod == nil || !s.pod.guest {
+		return s.Job.Devices(environments)
+	}
+	if s.pod.last.Labels[wellknown.LabelStep] == wellknown.StepBatch {
+		return s.Job.DevicesBeside(environments)
+	}
+	// Which GPUs of the Slurm node another step was given, Slurm does not tell.
+	return make([][]string, len(environments))
 }
 
 // offerCommands says to whoever runs Slurm's commands for the tasks what these may call, and
