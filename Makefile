@@ -32,6 +32,7 @@ build: $(OUT)/gocore.so $(OUT)/slurm-k8s $(OUT)/podinit $(OUT)/relay $(OUT)/span
 
 include tests/c/podinit.mk
 include tests/c/spank.mk
+include tests/c/fuzz.mk
 
 $(OUT)/gocore.so: $(GO_SOURCES) gocore/exports.c
 	@mkdir -p $(OUT)
@@ -68,7 +69,7 @@ faults: build ## Run jobs under drawn faults and audit them: FAULTS="-seed 7 -jo
 	tests/faults/run $(FAULTS)
 
 .PHONY: fuzz
-fuzz: ## Fuzz every parser for FUZZTIME each (default 20s).
+fuzz: ## Fuzz every parser, in Go and in C, for FUZZTIME each (default 20s).
 	tests/fuzz $(or $(FUZZTIME),20s)
 
 ##@ Lint
@@ -81,6 +82,11 @@ lint-go: ## gofmt, vet and staticcheck.
 	$(GO) vet ./gocore/...
 	cd tools && GOBIN=$(CURDIR)/$(OUT)/tools $(GO) install tool
 	$(OUT)/tools/staticcheck -tags e2e ./gocore/... ./tests/...
+
+.PHONY: vulncheck
+vulncheck: ## Known vulnerabilities in what is linked; needs vuln.go.dev, or a copy of it: VULNDB=file:///DIR.
+	cd tools && GOBIN=$(CURDIR)/$(OUT)/tools $(GO) install tool
+	$(OUT)/tools/govulncheck $(if $(VULNDB),-db $(VULNDB)) ./gocore/...
 
 .PHONY: lint-c
 lint-c: ## gcc -fanalyzer and cppcheck.

@@ -64,19 +64,22 @@ type Options struct {
 // does not give a clear answer. It returns when ctx ends. Credentials are those of the
 // calling user's docker or podman configuration.
 func Check(ctx context.Context, image string, options Options) Result {
-	insecure := newHostSet(options.Insecure)
+	transport := newTransport(newHostSet(options.Insecure))
+	defer transport.CloseIdleConnections()
+	return check(ctx, image, transport)
+}
+
+func check(ctx context.Context, image string, transport *transport) Result {
 	ref, err := name.ParseReference(image)
 	if err != nil {
 		return Result{Kind: Malformed, Reason: oneLine(err.Error())}
 	}
 	host := ref.Context().RegistryStr()
-	if insecure.has(host) {
+	if transport.insecure.has(host) {
 		if ref, err = name.ParseReference(image, name.Insecure); err != nil {
 			return Result{Kind: Malformed, Reason: oneLine(err.Error())}
 		}
 	}
-	transport := newTransport(insecure)
-	defer transport.CloseIdleConnections()
 	ask := []remote.Option{
 		remote.WithContext(ctx),
 		remote.WithTransport(transport),

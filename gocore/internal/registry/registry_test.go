@@ -70,7 +70,7 @@ func push(t *testing.T, host, reference string) string {
 	return digest.String()
 }
 
-func check(t *testing.T, image string, limit time.Duration, options Options) (Result, time.Duration) {
+func ask(t *testing.T, image string, limit time.Duration, options Options) (Result, time.Duration) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
@@ -95,7 +95,7 @@ func TestCheckAgainstRegistry(t *testing.T) {
 		{host + "/Lab/Tool", Malformed, ""},
 	} {
 		t.Run(test.image, func(t *testing.T) {
-			got, _ := check(t, test.image, 3*time.Second, Options{})
+			got, _ := ask(t, test.image, 3*time.Second, Options{})
 			assert.Equal(t, test.kind, got.Kind, got.Reason)
 			if test.kind == Exists {
 				assert.Equal(t, digest, got.Digest)
@@ -155,7 +155,7 @@ func TestCheckAgainstOthers(t *testing.T) {
 		{"no HEAD", noHead, NotFound, "no such repository"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			got, _ := check(t, serve(t, test.handler)+"/lab/tool:1.0", 3*time.Second, Options{})
+			got, _ := ask(t, serve(t, test.handler)+"/lab/tool:1.0", 3*time.Second, Options{})
 			assert.Equal(t, test.kind, got.Kind, got.Reason)
 			assert.Equal(t, test.reason, got.Reason)
 		})
@@ -174,7 +174,7 @@ func TestCheckWithoutHead(t *testing.T) {
 	}))
 	digest := push(t, host, "lab/tool:1.0")
 	noHead = true
-	got, _ := check(t, host+"/lab/tool:1.0", 3*time.Second, Options{})
+	got, _ := ask(t, host+"/lab/tool:1.0", 3*time.Second, Options{})
 	assert.Equal(t, Exists, got.Kind, got.Reason)
 	assert.Equal(t, digest, got.Digest)
 }
@@ -193,7 +193,7 @@ func TestCheckKeepsToItsTime(t *testing.T) {
 		"hangs inside":      answer(200, hang),
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, took := check(t, serve(t, handler)+"/lab/tool:1.0", 400*time.Millisecond, Options{})
+			got, took := ask(t, serve(t, handler)+"/lab/tool:1.0", 400*time.Millisecond, Options{})
 			assert.Equal(t, Unreachable, got.Kind)
 			assert.Equal(t, "no answer in time", got.Reason)
 			assert.Less(t, took, 2*time.Second)
@@ -206,10 +206,10 @@ func TestCheckUnreachable(t *testing.T) {
 	require.NoError(t, err)
 	closed := listener.Addr().String()
 	require.NoError(t, listener.Close())
-	got, _ := check(t, closed+"/lab/tool:1.0", 3*time.Second, Options{})
+	got, _ := ask(t, closed+"/lab/tool:1.0", 3*time.Second, Options{})
 	assert.Equal(t, Result{Kind: Unreachable, Registry: closed, Reason: "connection refused"}, got)
 
-	got, _ = check(t, "registry.invalid/lab/tool:1.0", 3*time.Second, Options{})
+	got, _ = ask(t, "registry.invalid/lab/tool:1.0", 3*time.Second, Options{})
 	assert.Equal(t, Unreachable, got.Kind)
 	assert.NotEmpty(t, got.Reason)
 }
@@ -226,11 +226,11 @@ func TestCheckPlainHTTPIsTheSitesChoice(t *testing.T) {
 
 	// The same machine, and not loopback by its name.
 	host := "0.0.0.0:" + port
-	got, _ := check(t, host+"/lab/tool:1.0", 3*time.Second, Options{})
+	got, _ := ask(t, host+"/lab/tool:1.0", 3*time.Second, Options{})
 	assert.Equal(t, Unreachable, got.Kind)
 	assert.Contains(t, got.Reason, "submission.insecure_registries")
 
-	got, _ = check(t, host+"/lab/tool:1.0", 3*time.Second, Options{Insecure: []string{host}})
+	got, _ = ask(t, host+"/lab/tool:1.0", 3*time.Second, Options{Insecure: []string{host}})
 	assert.Equal(t, Exists, got.Kind, got.Reason)
 }
 
@@ -249,7 +249,7 @@ func TestCheckCredentials(t *testing.T) {
 	guarded = true
 	image := host + "/lab/tool:1.0"
 
-	got, _ := check(t, image, 3*time.Second, Options{})
+	got, _ := ask(t, image, 3*time.Second, Options{})
 	assert.Equal(t, Denied, got.Kind, "no credentials: %s", got.Reason)
 
 	home := t.TempDir()
@@ -260,11 +260,11 @@ func TestCheckCredentials(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(home, ".docker", "config.json"), []byte(text), 0o600))
 	}
 	write(`{"auths": {"` + host + `": {"username": "alice", "password": "secret"}}}`)
-	got, _ = check(t, image, 3*time.Second, Options{})
+	got, _ = ask(t, image, 3*time.Second, Options{})
 	assert.Equal(t, Exists, got.Kind, "the user's own: %s", got.Reason)
 
 	write(`{"auths": `)
-	got, _ = check(t, image, 3*time.Second, Options{})
+	got, _ = ask(t, image, 3*time.Second, Options{})
 	assert.Equal(t, Denied, got.Kind, "a broken file counts as none: %s", got.Reason)
 }
 
