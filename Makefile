@@ -8,7 +8,8 @@ VERSION := 0.1.0
 GO ?= go
 GOFLAGS_ALL := -trimpath -ldflags '-s -w -X main.version=$(VERSION)'
 GO_SOURCES := $(shell find gocore -name '*.go' -o -name '*.c' -path 'gocore/*') go.mod go.sum include/gocore.h
-export SLURM_K8S_CLUSTER ?= /var/tmp/slurm-k8s-cluster
+export SLURM_K8S_LAB ?= $(if $(filter /%,$(SLURM_K8S_CLUSTER)),$(SLURM_K8S_CLUSTER),/var/tmp/slurm-k8s-cluster)
+unexport SLURM_K8S_CLUSTER
 
 ##@ Use
 .PHONY: help

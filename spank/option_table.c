@@ -67,6 +67,13 @@ struct spank_option option_table[OPTION_COUNT] = {
 			 "which may be left out) of a step of the job on the same Slurm node",
 		.has_arg = 2, .val = OPTION_JOIN,
 	},
+	[OPTION_CLUSTER] = {
+		.name = "k8s-cluster",
+		.arginfo = "NAME|auto",
+		.usage = "[k8s] the Kubernetes cluster, by its name at this site, or the first of them that has "
+			 "room (auto)",
+		.has_arg = 1, .val = OPTION_CLUSTER,
+	},
 };
 
 const struct option_names option_names[OPTION_COUNT] = {
@@ -89,4 +96,5 @@ const struct option_names option_names[OPTION_COUNT] = {
 	[OPTION_MOUNT] = { .key = "mount", .variable = "SLURM_K8S_MOUNT", .slurm = SLURM_OPTION("k8s_mount") },
 	[OPTION_PVC] = { .key = "pvc", .variable = "SLURM_K8S_PVC", .slurm = SLURM_OPTION("k8s_pvc") },
 	[OPTION_JOIN] = { .key = "join", .slurm = SLURM_OPTION("k8s_join") },
+	[OPTION_CLUSTER] = { .key = "cluster", .variable = "SLURM_K8S_CLUSTER", .slurm = SLURM_OPTION("k8s_cluster") },
 };

@@ -171,7 +171,10 @@ static void test_scope(void **state)
 	fake_option("k8s-rendezvous", "pytorch", 0);
 	fake_option("k8s-mount", "data:/d:ro,home", 0);
 	fake_option("k8s-pvc", "10Gi:fast", 0);
+	fake_option("k8s-cluster", "auto", 0);
 	assert_int_equal(submit(), 0);
+	asked("option.cluster=auto");
+	assert_string_equal(getenv("SLURM_K8S_CLUSTER"), "auto");
 	asked("option.mount=data:/d:ro,home");
 	asked("option.pvc=10Gi:fast");
 	assert_string_equal(getenv("SLURM_K8S_MOUNT"), "data:/d:ro,home");

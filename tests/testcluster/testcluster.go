@@ -38,7 +38,10 @@ type Cluster struct {
 // called from a folder beside tests/cluster, as "go test" and the scripts of those folders do, and by root.
 func Open() (*Cluster, error) {
 	c := &Cluster{}
-	c.Dir = os.Getenv("SLURM_K8S_CLUSTER")
+	c.Dir = os.Getenv("SLURM_K8S_LAB")
+	if old := os.Getenv("SLURM_K8S_CLUSTER"); c.Dir == "" && filepath.IsAbs(old) {
+		c.Dir = old // its name, before the plugin read that
+	}
 	if c.Dir == "" {
 		c.Dir = "/var/tmp/slurm-k8s-cluster"
 	}

@@ -49,6 +49,12 @@ func checkConfig(_ context.Context, arguments []string, out, faults io.Writer) i
 	if why != "" {
 		why = ", since " + why
 	}
-	fmt.Fprintf(out, "namespace %s: Pod Security level %s%s\n", config.Namespace, level, why)
+	for _, place := range config.Each() {
+		where := ""
+		if place.Kubernetes != "" {
+			where = "cluster " + place.Kubernetes + ", "
+		}
+		fmt.Fprintf(out, "%snamespace %s: Pod Security level %s%s\n", where, place.Namespace, level, why)
+	}
 	return exitOK
 }

@@ -48,7 +48,11 @@ func lookAtAll(ctx context.Context, arguments []string, out, faults io.Writer) i
 		checks = append(checks, doctor.StateFolder(first(line.Arguments["state"], defaultState)))
 	}
 	if config, err := site.Load(*path); err == nil { // else Config has said why not
-		checks = append(checks, clusterChecks(ctx, config)...)
+		for _, place := range config.Each() {
+			for _, check := range clusterChecks(ctx, place) {
+				checks = append(checks, doctor.In(place.Kubernetes, check))
+			}
+		}
 		if *image != "" {
 			checks = append(checks, doctor.Image(*image, askRegistry(config)))
 		}

@@ -38,6 +38,7 @@ func gc(ctx context.Context, arguments []string, out, faults io.Writer) int {
 	flags := newFlags("gc", faults)
 	path := flags.String("config", defaultConfig, "the site's configuration, a `FILE`")
 	kubeconfig := flags.String("kubeconfig", "", "the collector's credential, a `FILE`\n"+strings.Repeat(" ", 28)+"(default: "+collectorKubeconfig+" beside the node's)")
+	only := flags.String("cluster", "", "only the site's cluster of this `NAME` (default: each)")
 	libexec := flags.String("libexec", defaultLibexec, "the `DIRECTORY` of podinit")
 	grace := flags.Duration("grace", gcGrace, "leave Pods alone that are younger than this `TIME`")
 	dryRun := flags.Bool("dry-run", false, "say what would be done, and do nothing")
@@ -57,44 +58,85 @@ func gc(ctx context.Context, arguments []string, out, faults io.Writer) int {
 	if err != nil {
 		return complain(faults, "gc", err.Error())
 	}
-	if *kubeconfig == "" {
-		*kubeconfig = collectorsKubeconfig(config)
+	places := config.Each()
+	if *only != "" {
+		place, err := config.In(*only)
+		if err != nil {
+			return complain(faults, "gc", "--cluster: "+err.Error())
+		}
+		places = []*site.Config{place}
 	}
-	client, err := kube.Open(*kubeconfig, site.CheckCredential)
-	if err != nil {
-		return complain(faults, "gc", err.Error())
+	if *kubeconfig != "" && len(places) > 1 {
+		return complain(faults, "gc", fmt.Sprintf("--kubeconfig: %q is of one cluster, and the site has %d (give --cluster=NAME too)", *kubeconfig, len(places)))
 	}
 	slurm := collector.Commands{}
 	cluster, err := clusterName(ctx, config, slurm)
 	if err != nil {
 		return complain(faults, "gc", err.Error())
 	}
-	run := collector.Collector{
+	common := collector.Collector{
 		Config: collector.Config{
-			Namespace: config.Namespace, Cluster: wellknown.LabelValue(cluster),
-			Grace: *grace, DryRun: *dryRun,
+			Cluster: wellknown.LabelValue(cluster),
+			Grace:   *grace, DryRun: *dryRun,
 			Podinit: installedPodinit(*libexec, log), PodinitAge: podinitAge,
 			Autoscaler: config.Gate.Autoscaler, NodeLabels: config.NodeLabels(),
 		},
-		Kubernetes: collector.RESTCluster{REST: client.REST},
-		Slurm:      asRoot{slurm, os.Geteuid()},
-		Out:        out,
-		Log:        log.WithField("cluster", cluster),
-		Now:        time.Now,
+		Slurm: asRoot{slurm, os.Geteuid()},
+		Out:   out,
+		Log:   log.WithField("cluster", cluster),
+		Now:   time.Now,
 	}
-	if err := run.Run(ctx); err != nil {
-		return complain(faults, "gc", strings.Split(err.Error(), "\n")...)
+	var found []string
+	for _, place := range places {
+		if err := collect(ctx, common, place, *kubeconfig); err != nil {
+			for line := range strings.SplitSeq(err.Error(), "\n") {
+				found = append(found, inCluster(place, line))
+			}
+		}
+	}
+	if len(found) > 0 {
+		return complain(faults, "gc", found...)
 	}
 	return exitOK
 }
 
+// collect runs the collector in one of the site's clusters. One that does not answer keeps no
+// other from its turn.
+func collect(ctx context.Context, run collector.Collector, place *site.Config, kubeconfig string) error {
+	if kubeconfig == "" {
+		kubeconfig = collectorsKubeconfig(place)
+	}
+	client, err := kube.Open(kubeconfig, site.CheckCredential)
+	if err != nil {
+		return err
+	}
+	run.Namespace = place.Namespace
+	run.Kubernetes = collector.RESTCluster{REST: client.REST}
+	if place.Kubernetes != "" {
+		run.Log = run.Log.WithField("kubernetes", place.Kubernetes)
+	}
+	return run.Run(ctx)
+}
+
+// inCluster says of a line which of the site's clusters it is about, where it names several.
+func inCluster(place *site.Config, line string) string {
+	if place.Kubernetes == "" {
+		return line
+	}
+	return "cluster " + place.Kubernetes + ": " + line
+}
+
 // collectorsKubeconfig lies beside the node's; where that is a Pod's own, beside the default one.
+// Of a cluster with a name it has that name before it, as those of several lie in one folder.
 func collectorsKubeconfig(config *site.Config) string {
-	beside := config.Kubeconfig
+	beside, name := config.Kubeconfig, collectorKubeconfig
 	if _, inCluster := site.InCluster(beside); inCluster {
 		beside = site.Default().Kubeconfig
 	}
-	return filepath.Join(filepath.Dir(beside), collectorKubeconfig)
+	if config.Kubernetes != "" {
+		name = config.Kubernetes + "-" + name
+	}
+	return filepath.Join(filepath.Dir(beside), name)
 }
 
 // clusterName is the name in the labels of the Pods: the site's, else Slurm's.

@@ -56,7 +56,8 @@ func render(_ context.Context, arguments []string, out, faults io.Writer) int {
 	}
 	var texts []string
 	if *withPodinit {
-		text, err := yaml.Marshal(podinitObject(config.SystemNamespace(), podinit))
+		places := submission.Request{Options: r.options}.Places(config)
+		text, err := yaml.Marshal(podinitObject(places[0].SystemNamespace(), podinit))
 		if err != nil {
 			return complain(faults, "render", err.Error())
 		}
@@ -101,12 +102,21 @@ func (r renderer) file(file string, id uint) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if name := j.Options.Cluster; name != "" {
+		if err := option.CheckCluster(name, r.config); err != nil {
+			return "", err
+		}
+	}
 	unclear := request.Sketch(&j)
-	if j.Namespace, err = j.NamespaceOf(r.config); err != nil {
+	places := request.Places(r.config)
+	if len(places) > 1 {
+		unclear = append(unclear, fmt.Sprintf("the cluster: as in %q", places[0].Kubernetes))
+	}
+	if j.Namespace, err = j.NamespaceOf(places[0]); err != nil {
 		return "", err
 	}
 	pod, err := podspec.Build(podspec.Input{
-		Job: j, Site: r.config, Session: 1, PodinitConfigMap: wellknown.PodinitConfigMap(r.podinit), Directory: identity.System{},
+		Job: j, Site: places[0], Session: 1, PodinitConfigMap: wellknown.PodinitConfigMap(r.podinit), Directory: identity.System{},
 	})
 	if err != nil {
 		return "", err

@@ -49,7 +49,7 @@ func validate(ctx context.Context, arguments []string, out, faults io.Writer) in
 		fmt.Fprintf(out, "%s: has no %s, the job would not run in a Pod: nothing to check\n", flags.Arg(0), option.Flag(option.Image))
 		return exitOK
 	}
-	return tell(submission.Check(ctx, request, config, submission.LocalDeps(config, shapesOf(config))), flags.Arg(0), out, faults)
+	return tell(submission.Check(ctx, request, config, submission.LocalDeps(config, submission.ShapesOf(request.Places(config), shapesOf))), flags.Arg(0), out, faults)
 }
 
 // ownFlags are the plugin's options as flags of a command.
@@ -64,6 +64,7 @@ func ownFlags(flags *flag.FlagSet) map[string]*string {
 		option.PullSecret:   "as of sbatch: a Docker configuration, `FILE`",
 		option.Mount:        "as of sbatch: volumes of the site, `NAME[:PATH][:ro],...`",
 		option.PVC:          "as of sbatch: a volume for the Pod, `SIZE[:CLASS][:PATH]`",
+		option.Cluster:      "as of sbatch: the site's Kubernetes cluster, `NAME|auto`",
 	} {
 		given[name] = flags.String("k8s-"+name, "", about)
 	}

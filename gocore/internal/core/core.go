@@ -186,6 +186,10 @@ func complete(config *lifecycle.Config, fields []string) (err error) {
 	if config.Podinit, err = readPodinit(request.get("libexec")); err != nil {
 		return err
 	}
+	if len(config.Site.Clusters) > 0 {
+		config.Open = func(place *site.Config) (lifecycle.Cluster, error) { return openCluster(place) }
+		return nil
+	}
 	config.Cluster, err = openCluster(config.Site)
 	return err
 }

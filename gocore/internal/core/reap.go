@@ -5,8 +5,10 @@ package core
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/sirupsen/logrus"
@@ -41,11 +43,30 @@ func Reap(host Host, fields []string, bound time.Duration) string {
 	if len(left) == 0 {
 		return ""
 	}
+	log := newLogger(host).WithField("job", left[0].ID)
+	// Of several clusters each: what is looked for may be in one that the job has left for another.
+	places := config.Each()
+	found := make([]string, len(places))
+	var reaping sync.WaitGroup
+	for i, place := range places {
+		reaping.Go(func() {
+			defer recovered(log, "epilog")
+			found[i] = reapIn(ctx, host, place, left, log)
+			if found[i] != "" && place.Kubernetes != "" {
+				found[i] = "cluster " + place.Kubernetes + ": " + found[i]
+			}
+		})
+	}
+	reaping.Wait()
+	return strings.Join(slices.DeleteFunc(found, func(text string) bool { return text == "" }), "; ")
+}
+
+// reapIn removes them from one cluster, and tries again until ctx ends. What is left, or "".
+func reapIn(ctx context.Context, host Host, config *site.Config, left []job.Job, log logrus.FieldLogger) string {
 	cluster, err := openCluster(config)
 	if err != nil {
 		return err.Error()
 	}
-	log := newLogger(host).WithField("job", left[0].ID)
 	var place site.Namespace
 	for {
 		if place.Name == "" {

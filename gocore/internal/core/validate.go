@@ -21,8 +21,9 @@ func Validate(fields []string) (faults, warnings []string) {
 	if err != nil {
 		return []string{err.Error()}, nil
 	}
-	result := submission.Check(context.Background(), submission.ParseRequest(fields), config,
-		submission.LocalDeps(config, publishedShapes(config)))
+	request := submission.ParseRequest(fields)
+	result := submission.Check(context.Background(), request, config,
+		submission.LocalDeps(config, submission.ShapesOf(request.Places(config), publishedShapes)))
 	return result.Faults, result.Warnings
 }
 

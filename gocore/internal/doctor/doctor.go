@@ -39,6 +39,20 @@ type Finding struct {
 // Check is one look.
 type Check func(ctx context.Context) []Finding
 
+// In is a check whose findings say which of the site's clusters they are of; empty: it names none.
+func In(cluster string, check Check) Check {
+	if cluster == "" {
+		return check
+	}
+	return func(ctx context.Context) []Finding {
+		found := check(ctx)
+		for i := range found {
+			found[i].Text = "cluster " + cluster + ": " + found[i].Text
+		}
+		return found
+	}
+}
+
 func good(about, format string, arguments ...any) Finding {
 	return Finding{Good, about, fmt.Sprintf(format, arguments...), ""}
 }

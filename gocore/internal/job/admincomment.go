@@ -25,6 +25,8 @@ const (
 	// maxSteps bounds the steps of a record before it is encoded, maxStepText a text of theirs.
 	maxSteps    = 100
 	maxStepText = 512
+	// maxCluster is a DNS label's length.
+	maxCluster = 63
 )
 
 // Record is what slurm-k8s keeps in a job's AdminComment, one JSON object, for users
@@ -34,6 +36,9 @@ type Record struct {
 	V int `json:"slurm-k8s"`
 	// Gated counts incarnations that never started: put back, or requeued before START.
 	Gated uint32 `json:"gated,omitempty"`
+	// Cluster is the Kubernetes cluster that the job's Pods are in once it has started, by the
+	// site's name; empty where the site names none.
+	Cluster string `json:"cluster,omitempty"`
 	// Reason is the line that the user read last.
 	Reason string `json:"reason,omitempty"`
 	// Namespace of the job's Pods, where the site names it by a pattern: it stays with the job.
@@ -96,6 +101,7 @@ func (r Record) Encode() string {
 	}
 	r.Foreign = cut(r.Foreign, maxForeign)
 	r.Reason = cut(r.Reason, maxRecordText)
+	r.Cluster = cut(r.Cluster, maxCluster)
 	r.Steps = slices.Clone(r.Steps[max(0, len(r.Steps)-maxSteps):])
 	for i := range r.Steps {
 		for _, t := range r.Steps[i].texts() {

@@ -95,6 +95,8 @@ type Options struct {
 	// Join is whose container the step runs in, instead of one of its own: wellknown.StepBatch
 	// or a step's number; empty: its own.
 	Join string
+	// Cluster is the Kubernetes cluster's name by the site, or auto; empty: the site's default.
+	Cluster string
 }
 
 // IsBatch tells a batch script from a step of srun's.

@@ -17,6 +17,9 @@ func (j Job) NamespaceOf(config *site.Config) (site.Namespace, error) {
 	}
 	place, err := config.NamespaceOf(owner)
 	record, _ := ParseAdminComment(j.AdminComment)
+	if config.Kubernetes != record.Cluster && config.Kubernetes != "" { // the one of another cluster, or none
+		return place, err
+	}
 	// Operators may write there, too.
 	if wellknown.IsNamespace(record.Namespace) && (err != nil || record.Namespace != place.Name) {
 		return site.Namespace{Name: record.Namespace, Owner: owner}, nil

@@ -38,6 +38,7 @@ func FromFields(start []string) (Job, error) {
 	f.text("option."+option.NodeSelector, &j.Options.NodeSelector)
 	f.text("option."+option.PullSecret, &j.Options.PullSecret)
 	f.text("option."+option.Join, &j.Options.Join)
+	f.text("option."+option.Cluster, &j.Options.Cluster)
 	f.text("legacy_script", &j.Options.Script)
 	f.flag("legacy", &j.Options.Legacy)
 	if f.err != nil {
@@ -125,6 +126,9 @@ func (o Options) check() error {
 	}
 	if o.PullSecret != "" {
 		err = errors.Join(err, option.CheckPullSecret(o.PullSecret))
+	}
+	if o.Cluster != "" {
+		err = errors.Join(err, option.Check(option.Cluster, o.Cluster))
 	}
 	if o.NodeSelector != "" {
 		_, fault := option.ParseNodeSelector(o.NodeSelector)

@@ -31,11 +31,12 @@ const (
 func (s *Step) connect() *outcome {
 	name := s.podName() // the dialer is called by the session's goroutine
 	guest := s.pod.guest
+	cluster := s.Cluster // no other one ever gets this START
 	s.connected = s.NewSession(s.session, func(ctx context.Context) (io.ReadWriteCloser, error) {
 		if guest {
 			return s.pumpInside(ctx, name)
 		}
-		return s.Cluster.Pump(ctx, name, s.session)
+		return cluster.Pump(ctx, name, s.session)
 	})
 	ctx, cancel := context.WithTimeout(s.ctx, s.Site.StartLimit.Duration)
 	defer cancel()

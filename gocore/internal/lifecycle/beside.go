@@ -21,7 +21,7 @@ import (
 // host is the Pod of the job's script that the step's tasks on this node run in; nil: none, they
 // have a Pod of their own.
 func (s *Step) host(limit time.Time) (*corev1.Pod, *outcome) {
-	if !s.Job.BesideScript() {
+	if !s.Job.BesideScript() || len(s.choices) > 0 { // the script's Pod would be in the record's cluster
 		return nil, nil
 	}
 	pods, verdict := s.podsOf(wellknown.StepBatch, limit)

@@ -3,6 +3,7 @@
 package lifecycle
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -69,7 +70,8 @@ func (c *fakeCluster) own() string {
 // checkLeft: a Pod of ours that is there when the process ends is named. One whose
 // deletion Kubernetes has taken may be there for its grace, unless the job is to run again.
 func (c *fakeCluster) checkLeft(left string) {
-	again := c.w.slurm.requeued() > 0
+	// Of several clusters one that was left for another never got a START.
+	again := c.w.slurm.requeued() > 0 && (c.w.other == nil || slices.Contains(c.w.placed, c.name))
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, pod := range c.pods {

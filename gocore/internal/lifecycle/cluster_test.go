@@ -28,12 +28,14 @@ var podResource = schema.GroupResource{Resource: "pods"}
 
 // fakeCluster is a namespace with its scheduler and kubelet.
 type fakeCluster struct {
-	w *world
+	w    *world
+	name string // the site's, of one of several
 	// script is what becomes of the n-th Pod that the step makes, from its creation on.
 	script func(n int) []event
 	shapes podspec.Shapes
 	events []corev1.Event
 	place  site.Namespace // that the step chose
+	unseen bool           // nothing of it can be watched
 	stuck  bool           // kubelet does not answer: what is deleted does not go
 
 	mu        sync.Mutex
@@ -147,18 +149,26 @@ func (w *world) predecessor(changes ...func(*corev1.Pod)) {
 func notFound(name string) error { return apierrors.NewNotFound(podResource, name) }
 
 func (c *fakeCluster) EnsurePodinit(ctx context.Context, podinit []byte) (string, error) {
-	err := c.w.call(ctx, "EnsurePodinit", func() error { return nil })
+	err := c.call(ctx, "EnsurePodinit", func() error { return nil })
 	return "slurm-k8s-podinit-0", err
 }
 
 // In implements lifecycle.Cluster: there is one namespace.
+// call is one call of a port; of the second cluster its name stands before it.
+func (c *fakeCluster) call(ctx context.Context, name string, do func() error) error {
+	if c.name == second {
+		name = second + " " + name
+	}
+	return c.w.call(ctx, name, do)
+}
+
 func (c *fakeCluster) In(place site.Namespace) Cluster {
 	c.place = place
 	return c
 }
 
 func (c *fakeCluster) CreatePod(ctx context.Context, pod *corev1.Pod) (made *corev1.Pod, err error) {
-	err = c.w.call(ctx, "CreatePod", func() error {
+	err = c.call(ctx, "CreatePod", func() error {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		if c.pods[pod.Name] != nil {
@@ -187,7 +197,7 @@ func (c *fakeCluster) CreatePod(ctx context.Context, pod *corev1.Pod) (made *cor
 }
 
 func (c *fakeCluster) CreateSecret(ctx context.Context, secret *corev1.Secret) error {
-	return c.w.call(ctx, "CreateSecret", func() error {
+	return c.call(ctx, "CreateSecret", func() error {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		c.secrets = append(c.secrets, secret.DeepCopy())
@@ -206,7 +216,7 @@ func (c *fakeCluster) play(uid types.UID, script []event) {
 }
 
 func (c *fakeCluster) GetPod(ctx context.Context, name string) (found *corev1.Pod, err error) {
-	err = c.w.call(ctx, "GetPod", func() error {
+	err = c.call(ctx, "GetPod", func() error {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		if found = c.pods[name]; found == nil {
@@ -228,7 +238,7 @@ func (c *fakeCluster) DeletePod(ctx context.Context, name string, uid types.UID,
 	if grace < 1 || uid == "" {
 		c.w.breaks("deletion of %q (%s) with grace %d", name, uid, grace)
 	}
-	return c.w.call(ctx, "DeletePod", func() error {
+	return c.call(ctx, "DeletePod", func() error {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		pod := c.pods[name]
@@ -248,7 +258,7 @@ func (c *fakeCluster) DeletePod(ctx context.Context, name string, uid types.UID,
 }
 
 func (c *fakeCluster) WithdrawPod(ctx context.Context, pod *corev1.Pod) error {
-	return c.w.call(ctx, "WithdrawPod", func() error {
+	return c.call(ctx, "WithdrawPod", func() error {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		now := c.pods[pod.Name]
@@ -261,6 +271,10 @@ func (c *fakeCluster) WithdrawPod(ctx context.Context, pod *corev1.Pod) error {
 }
 
 func (c *fakeCluster) FollowStep(ctx context.Context, pod *corev1.Pod, see func([]*corev1.Pod), log func(error)) {
+	if c.unseen {
+		<-ctx.Done()
+		return
+	}
 	for {
 		c.mu.Lock()
 		pods, changed := []*corev1.Pod{}, c.changed
@@ -305,7 +319,7 @@ func (c *fakeCluster) Follow(ctx context.Context, pod *corev1.Pod, see func(*cor
 	next := 0
 	for {
 		// An error is an interruption of the watch: it goes on with the newest state.
-		if err := c.w.call(ctx, "Follow", func() error { return nil }); err != nil {
+		if err := c.call(ctx, "Follow", func() error { return nil }); err != nil {
 			log(err)
 			c.mu.Lock()
 			next = max(next, len(c.history[pod.UID])-1)
@@ -340,24 +354,24 @@ func (c *fakeCluster) Follow(ctx context.Context, pod *corev1.Pod, see func(*cor
 }
 
 func (c *fakeCluster) Events(ctx context.Context, uid types.UID) ([]corev1.Event, error) {
-	err := c.w.call(ctx, "Events", func() error { return nil })
+	err := c.call(ctx, "Events", func() error { return nil })
 	return c.events, err
 }
 
 func (c *fakeCluster) Shapes(ctx context.Context) (podspec.Shapes, error) {
-	err := c.w.call(ctx, "Shapes", func() error { return nil })
+	err := c.call(ctx, "Shapes", func() error { return nil })
 	return c.shapes, err
 }
 
 func (c *fakeCluster) Pump(ctx context.Context, name string, session uint64) (pump io.ReadWriteCloser, err error) {
-	err = c.w.call(ctx, "Pump", func() error {
+	err = c.call(ctx, "Pump", func() error {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		pod := c.pods[name]
 		if pod == nil || !containerRuns(pod) || !c.joined[pod.UID] && pod.Annotations[wellknown.AnnotationSession] != podspec.Session(session) {
 			return fmt.Errorf("container of %q is not running", name)
 		}
-		p := &fakePump{uid: string(pod.UID), broken: make(chan struct{})}
+		p := &fakePump{cluster: c, uid: string(pod.UID), broken: make(chan struct{})}
 		c.pumps = append(c.pumps, p)
 		pump = p
 		return nil

@@ -25,6 +25,7 @@ const (
 // removes the Pod. Run's goroutine, once.
 func (s *Step) conclude(o outcome) {
 	defer s.writing.Wait()
+	defer s.sweep()
 	s.endCommands() // before the relays: the first one looks whether somebody may still call
 	s.note(o.exits)
 	switch o.kind {

@@ -97,8 +97,10 @@ func (s *Step) forget() {
 }
 
 // remove deletes the Pod and waits, bounded, until it is gone. True: it is.
-func (s *Step) remove() bool {
-	ctx, cancel := context.WithTimeout(context.Background(), removeLimit)
+func (s *Step) remove() bool { return s.removeWithin(removeLimit) }
+
+func (s *Step) removeWithin(limit time.Duration) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	s.leave()
 	if s.pod == nil && s.doubt != "" {

@@ -62,15 +62,27 @@ func without(faults map[string]fault, kinds ...string) map[string]fault {
 	return kept
 }
 
-// ports are the calls, each with its kinds of failure.
-var ports = []struct {
+type port struct {
 	name   string
 	faults map[string]fault
-}{
+}
+
+// ports are the calls, each with its kinds of failure.
+var ports = []port{
 	{"Facts", slurmFaults}, {"Requeue", slurmFaults}, {"Update", slurmFaults}, {"CompleteOutOfMemory", slurmFaults},
 	{"EnsurePodinit", apiFaults}, {"CreatePod", apiFaults}, {"GetPod", without(apiFaults, "not found")}, {"DeletePod", without(apiFaults, "not found", "conflict")},
 	{"Follow", apiFaults}, {"Events", apiFaults}, {"Shapes", apiFaults}, {"Pump", apiFaults},
 	{"Run", streamFaults}, {"Connected", streamFaults}, {"Start", streamFaults}, {"Exits", streamFaults}, {"Detach", streamFaults},
+}
+
+// clusterPorts are those of a cluster.
+func clusterPorts() (all []port) {
+	for _, p := range ports {
+		if p.faults["quota"].err != nil {
+			all = append(all, p)
+		}
+	}
+	return all
 }
 
 // lives are the ways a life goes when nothing fails.

@@ -27,13 +27,9 @@ import (
 // what is not there now is a fault.
 func (s *Step) liveInside() outcome {
 	limit := s.Clock.Now().Add(s.Site.StartLimit.Duration)
-	pods, verdict := s.podsOf(s.Job.Options.Join, limit)
+	pod, verdict := s.findHost(limit)
 	if verdict != nil {
 		return *verdict
-	}
-	pod, fault := s.choose(pods)
-	if fault != "" {
-		return *failed(fault)
 	}
 	s.visit(pod)
 	if s.Job.Nodes < 2 {
@@ -43,6 +39,39 @@ func (s *Step) liveInside() outcome {
 		return *verdict
 	}
 	return s.attend()
+}
+
+// findHost is the Pod to join. Where the job's cluster is not known each is asked, and not for long.
+func (s *Step) findHost(limit time.Time) (pod *corev1.Pod, verdict *outcome) {
+	if len(s.choices) == 0 {
+		return s.hostIn(limit)
+	}
+	var first *outcome
+	for _, name := range s.choices {
+		if verdict = s.enterCluster(name); verdict == nil {
+			pod, verdict = s.hostIn(s.Clock.Now().Add(seekLimit))
+		}
+		if verdict == nil || verdict.kind == abandoned {
+			return pod, verdict
+		}
+		if first == nil {
+			first = verdict
+		}
+	}
+	return nil, first
+}
+
+// hostIn looks in the cluster that the step is in.
+func (s *Step) hostIn(limit time.Time) (*corev1.Pod, *outcome) {
+	pods, verdict := s.podsOf(s.Job.Options.Join, limit)
+	if verdict != nil {
+		return nil, verdict
+	}
+	pod, fault := s.choose(pods)
+	if fault != "" {
+		return nil, failed(fault)
+	}
+	return pod, nil
 }
 
 // podsOf are the Pods of a step of this run of the job, on all its nodes, as they are now.

@@ -23,7 +23,7 @@ import (
 )
 
 func (c *fakeCluster) Join(ctx context.Context, name string, command []string) error {
-	return c.w.call(ctx, "Join", func() error {
+	return c.call(ctx, "Join", func() error {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		pod := c.pods[name]

@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/site"
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/stream"
 )
 
@@ -40,6 +41,39 @@ func TestAnyLife(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		set := anyLife(r) // drawn outside of the bubble, which a shrinking draw would break
 		if trouble := inBubble(t, set); trouble != "" {
+			r.Fatal(trouble)
+		}
+	})
+}
+
+// TestAnyLifeAmongClusters is the same of a job that may go to a second cluster, which is as bad.
+func TestAnyLifeAmongClusters(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		set := anyLife(r)
+		pause := rapid.SampledFrom([]time.Duration{0, time.Millisecond, time.Second, 6 * time.Second, time.Minute})
+		scripts := [][]event{anyScript(r, pause), anyScript(r, pause)}
+		full, stuck := rapid.Bool().Draw(r, "first is full"), rapid.Bool().Draw(r, "second's node lost")
+		var failing []func(w *world)
+		for range rapid.IntRange(0, 3).Draw(r, "failing there") {
+			port := rapid.SampledFrom(clusterPorts()).Draw(r, "port there")
+			kind := rapid.SampledFrom(slices.Sorted(maps.Keys(without(port.faults, "panic")))).Draw(r, "kind there")
+			failing = append(failing, func(w *world) { w.fail(second+" "+port.name, port.faults[kind]) })
+		}
+		if trouble := inBubble(t, func(w *world) {
+			set(w)
+			w.twoClusters(site.ClusterAuto)
+			if w.slurm.restarts > 0 { // what has started says where
+				w.slurm.comment = `{"slurm-k8s":1,"cluster":"a"}`
+			}
+			if full {
+				w.cluster.noRoom()
+			}
+			w.other.stuck = stuck
+			w.other.script = func(n int) []event { return scripts[n%len(scripts)] }
+			for _, fail := range failing {
+				fail(w)
+			}
+		}); trouble != "" {
 			r.Fatal(trouble)
 		}
 	})

@@ -20,7 +20,8 @@ func (s *Step) findNamespace() *outcome {
 		return nil
 	}
 	s.record.Namespace = place.Name
-	if !s.Site.ByAccount() || s.Job.Joins() {
+	// Among several clusters it is the job's with the cluster, which is written before START.
+	if !s.Site.ByAccount() || s.Job.Joins() || s.Site.Kubernetes != "" {
 		return nil
 	}
 	err = s.insist("the job's namespace", func() error {

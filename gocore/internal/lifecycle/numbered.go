@@ -32,14 +32,14 @@ func (s *Step) waitAgain(reason string) bool {
 }
 
 // givesUpRoom tells whether a Pod without room gives up its place in Kubernetes' queue. A
-// step of one node keeps it. One of several must not: its other Pods may hold the room that
+// step of one node keeps it, unless it may go to another cluster. One of several must not: its other Pods may hold the room that
 // another such step lacks. Only a Pod that still has no node is given up, since the other
 // nodes start once they have seen it run.
 func (s *Step) givesUpRoom() bool {
 	if s.Job.IsBatch() {
 		return true
 	}
-	return s.Job.Nodes > 1 && s.withdraw()
+	return (s.Job.Nodes > 1 || len(s.choices) > 0) && s.withdraw()
 }
 
 // givesUpStart tells whether a Pod that hangs in its start is given up; one of several is not

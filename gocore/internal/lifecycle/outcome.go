@@ -27,6 +27,7 @@ type outcome struct {
 	reason string // the user's line; "" for an ordinary end
 	memory bool   // the kernel killed for want of memory
 	cause  error  // of abandoned
+	stays  bool   // of putBack: no other cluster is tried, an earlier run may be alive in this one
 }
 
 func failed(reason string) *outcome   { return &outcome{kind: faulty, reason: reason} }

@@ -23,7 +23,7 @@ const (
 // place makes the Pod and waits until its container runs; nil: it does.
 func (s *Step) place() *outcome {
 	limit := s.Clock.Now().Add(s.Site.StartLimit.Duration)
-	pod, verdict := s.manifest(limit)
+	pod, verdict := s.manifest(s.reach(limit))
 	if verdict != nil {
 		return verdict
 	}
@@ -32,7 +32,7 @@ func (s *Step) place() *outcome {
 	}
 	pause := retryPause
 	for {
-		if verdict := s.create(pod, limit); verdict != nil {
+		if verdict := s.create(pod, s.reach(limit)); verdict != nil {
 			return verdict
 		}
 		again, verdict := s.await(limit)
@@ -64,7 +64,9 @@ func (s *Step) place() *outcome {
 func (s *Step) manifest(limit time.Time) (*corev1.Pod, *outcome) {
 	pause := retryPause
 	for {
-		name, err := s.Cluster.EnsurePodinit(s.ctx, s.Podinit)
+		ctx, cancel := s.asking()
+		name, err := s.Cluster.EnsurePodinit(ctx, s.Podinit)
+		cancel()
 		if err == nil {
 			pod, err := podspec.Build(podspec.Input{
 				Job: s.Job, Site: s.Site, Session: s.session, PodinitConfigMap: name, Shapes: s.shapes,
@@ -84,7 +86,7 @@ func (s *Step) manifest(limit time.Time) (*corev1.Pod, *outcome) {
 		if !s.wait(pause) {
 			return nil, s.interrupted()
 		}
-		pause = min(2*pause, retryPauseMax)
+		pause = min(2*pause, s.pauseMax())
 	}
 }
 
@@ -103,8 +105,16 @@ func (s *Step) refused(err error, limit time.Time) *outcome {
 		return s.overQuota(err)
 	}
 	s.Log.WithError(err).Info("Kubernetes did not answer as it should; trying again")
-	if s.Clock.Now().After(limit) {
-		return returned(report.APIUnreachable(s.Site.StartLimit.Duration, err))
+	next := s.Clock.Now()
+	if s.seeking { // not beyond it
+		next = next.Add(retryPause)
+	}
+	if next.After(limit) {
+		away := s.Site.StartLimit.Duration
+		if s.seeking {
+			away = seekLimit
+		}
+		return returned(report.APIUnreachable(away, err))
 	}
 	return nil
 }
@@ -119,7 +129,9 @@ func (s *Step) create(pod *corev1.Pod, limit time.Time) *outcome {
 	number := s.SessionID()
 	for {
 		s.namePullSecret(pod, number)
-		made, err := s.Cluster.CreatePod(s.ctx, pod)
+		ctx, cancel := s.asking()
+		made, err := s.Cluster.CreatePod(ctx, pod)
+		cancel()
 		switch podstatus.ClassifyError(err) {
 		case podstatus.ClassRetry:
 			s.doubt = pod.Name
@@ -150,14 +162,14 @@ func (s *Step) create(pod *corev1.Pod, limit time.Time) *outcome {
 		if !s.wait(pause) {
 			return s.interrupted()
 		}
-		pause = min(2*pause, retryPauseMax)
+		pause = min(2*pause, s.pauseMax())
 	}
 }
 
 // await waits until the Pod's container runs ("", nil). A text asks for another attempt.
 func (s *Step) await(limit time.Time) (again string, verdict *outcome) {
 	begun := s.Clock.Now()
-	gate := s.Clock.NewTimer(job.GateWait(s.record.Gated+s.attempts, s.Site.Gate))
+	gate := s.Clock.NewTimer(s.gateWait())
 	defer gate.Stop()
 	grace := s.Clock.NewTimer(s.Site.Gate.Grace.Duration)
 	defer grace.Stop()
@@ -165,6 +177,9 @@ func (s *Step) await(limit time.Time) (again string, verdict *outcome) {
 	defer late.Stop()
 	pulls := s.Clock.NewTimer(s.pullsUntil.Sub(begun))
 	defer pulls.Stop()
+	quiet := s.Clock.NewTimer(seekLimit)
+	defer quiet.Stop()
+	quietOver := false
 	graceOver, gateOver, tooLate, asked, scheduled := false, false, false, false, false
 	news := newNews(s)
 	defer news.stop()
@@ -174,6 +189,7 @@ func (s *Step) await(limit time.Time) (again string, verdict *outcome) {
 		if !scheduled && reading.NodeName != "" {
 			// From here on the limit is for pulls and mounts, however long the gate took.
 			scheduled, tooLate = true, false
+			s.hasNode()
 			late.Reset(s.Site.StartLimit.Duration)
 		}
 		switch {
@@ -198,6 +214,13 @@ func (s *Step) await(limit time.Time) (again string, verdict *outcome) {
 					return "", verdict
 				}
 			}
+			s.roomless = true
+			if s.yields {
+				if s.yieldsRoom() {
+					return "", returned(report.NoRoom(reading.Unschedulable))
+				}
+				quiet.Reset(retryPause)
+			}
 			if gateOver && s.givesUpRoom() {
 				return "", returned(report.NoRoom(reading.Unschedulable))
 			}
@@ -205,6 +228,12 @@ func (s *Step) await(limit time.Time) (again string, verdict *outcome) {
 				gateOver = false
 				gate.Reset(retryPauseMax)
 			}
+		case quietOver && s.yields && reading.Unschedulable == "" && !reading.Nominated:
+			if s.yieldsRoom() {
+				return "", returned(report.StartTimedOut(seekLimit, reading, nil))
+			}
+			quietOver = false
+			quiet.Reset(retryPause)
 		case tooLate && (reading.Unschedulable == "" || reading.Nominated) && s.givesUpStart():
 			return "", returned(report.StartTimedOut(s.Site.StartLimit.Duration, reading, s.events()))
 		}
@@ -215,6 +244,8 @@ func (s *Step) await(limit time.Time) (again string, verdict *outcome) {
 			graceOver = true
 		case <-gate.C():
 			gateOver = true
+		case <-quiet.C():
+			quietOver = true
 		case <-late.C():
 			tooLate = true
 		case <-pulls.C(): // what was denied until now is denied
@@ -224,6 +255,15 @@ func (s *Step) await(limit time.Time) (again string, verdict *outcome) {
 			return "", s.interrupted()
 		}
 	}
+}
+
+// gateWait is how long the Pod keeps its place without room. A step that may go to other clusters
+// does not wait longer each time in one of them.
+func (s *Step) gateWait() time.Duration {
+	if len(s.choices) > 0 {
+		return job.GateWait(0, s.Site.Gate)
+	}
+	return job.GateWait(s.record.Gated+s.attempts, s.Site.Gate)
 }
 
 // neverFits asks the published shapes whether the scheduler's hint is the truth.

@@ -76,7 +76,7 @@ func (s *Step) endPredecessor(pod *corev1.Pod, limit time.Time) *outcome {
 			s.Log.Infof("Pod %s of an earlier run of the job has not ended; this run waits for it", pod.Name)
 		}
 		if s.Clock.Now().After(limit) {
-			return &outcome{kind: putBack, reason: report.PredecessorAlive(pod.Name)}
+			return &outcome{kind: putBack, reason: report.PredecessorAlive(pod.Name), stays: true}
 		}
 		if !s.wait(predecessorPause) {
 			return s.interrupted()

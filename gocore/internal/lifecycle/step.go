@@ -13,6 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -43,13 +44,15 @@ func (c cancelled) Error() string { return "cancelled" }
 type Config struct {
 	// Fault, if any, is why the step cannot run; it is told to the user, and nothing else
 	// of the configuration but Job.ID, Relays, Slurm, SessionID, Clock and Log is used.
-	Fault      string
-	Job        job.Job
-	Site       *site.Config
-	Podinit    []byte // the program that goes into the ConfigMap
-	Relays     []Relay
-	Commands   Commands // nil: the host has no place for them
+	Fault    string
+	Job      job.Job
+	Site     *site.Config
+	Podinit  []byte // the program that goes into the ConfigMap
+	Relays   []Relay
+	Commands Commands // nil: the host has no place for them
+	// Cluster is nil where the site names several: Open opens them, by their configurations.
 	Cluster    Cluster
+	Open       func(*site.Config) (Cluster, error)
 	Directory  site.Directory // of the site's users and groups
 	Slurm      Slurm
 	NewSession func(id uint64, dial stream.Dialer) Session
@@ -89,6 +92,14 @@ type Step struct {
 	handedOver chan struct{} // closed when the session takes the relays' signals
 	ended      []atomic.Bool // by task: its relay was told to end
 	left       leftover
+
+	choices    []string // the site's clusters, of which one is still to be found
+	seeking    bool     // a cluster that does not answer is left soon
+	yields     bool     // one without room, too
+	placed     bool     // its scheduler has given the Pod a node
+	roomless   bool     // it said that there is no room now
+	behind     []behind
+	leftBehind leftover
 }
 
 // New makes a Step that waits for Run.
@@ -130,6 +141,9 @@ func (s *Step) Finish(ctx context.Context) string {
 	select {
 	case <-s.done:
 	case <-ctx.Done():
+	}
+	if behind := s.leftBehind.text(); behind != "" {
+		return strings.TrimPrefix(s.left.text()+"; "+behind, "; ")
 	}
 	return s.left.text()
 }
@@ -186,7 +200,11 @@ func (s *Step) begin() *outcome {
 		if s.Job.Overlap && s.Job.NodeID == 0 && s.attempts == 0 {
 			s.tell(report.StepOverlaps())
 		}
-		verdict = s.place()
+		if len(s.choices) > 0 {
+			verdict = s.seek()
+		} else {
+			verdict = s.place()
+		}
 	}
 	if verdict != nil {
 		if verdict.kind == putBack && s.othersStarted() {
@@ -198,6 +216,9 @@ func (s *Step) begin() *outcome {
 		return verdict
 	}
 	s.endPeers()
+	if verdict := s.pinCluster(); verdict != nil {
+		return verdict
+	}
 	if host != nil {
 		verdict = s.begun(s.Clock.Now().Add(s.Site.StartLimit.Duration))
 	}
@@ -230,8 +251,8 @@ func (s *Step) learn() *outcome {
 	if err := s.Job.Merge(facts); err != nil {
 		return failed(report.Refused(err))
 	}
-	if fault := s.findNamespace(); fault != nil {
-		return fault
+	if verdict := s.chooseCluster(fact(facts, "nodes")); verdict != nil {
+		return verdict
 	}
 	if s.Job.IsBatch() || s.Job.Joins() {
 		return nil

@@ -82,7 +82,9 @@ func (s *Step) tryUsage(record job.Record, used job.StepRecord) error {
 		}
 		namespace := record.Namespace
 		record, record.Foreign = job.ParseAdminComment(fact(facts, "admin_comment"))
-		record.Namespace = cmp.Or(record.Namespace, namespace)
+		if s.Site.Kubernetes == "" { // else it goes with the cluster
+			record.Namespace = cmp.Or(record.Namespace, namespace)
+		}
 		record.Steps = append(record.Steps, used)
 	} else if s.startedSteps() {
 		if err := s.takeSteps(&record, &used); err != nil {

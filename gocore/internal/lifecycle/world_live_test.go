@@ -64,12 +64,14 @@ func (w *world) finish() {
 	case <-w.step.done:
 	default:
 		w.cut = true
-		if left == "" && w.cluster.own() != "" {
+		if left == "" && slices.ContainsFunc(w.clusters(), func(c *fakeCluster) bool { return c.own() != "" }) {
 			w.breaks("Finish says that nothing is left, but Run is not done")
 		}
 	}
 	w.left = left
-	w.cluster.checkLeft(left)
+	for _, cluster := range w.clusters() {
+		cluster.checkLeft(left)
+	}
 }
 
 // cancel is scancel: TERM, and KILL after KillWait.

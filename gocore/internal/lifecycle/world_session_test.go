@@ -129,7 +129,7 @@ func (s *fakeSession) connected(ctx context.Context, pump *fakePump) {
 		s.delivered = s.delivered || s.ends != nil
 		s.mu.Unlock()
 		if detach {
-			s.w.cluster.podinitEnds(pump.uid, 0)
+			pump.cluster.podinitEnds(pump.uid, 0)
 			return
 		}
 		select {
@@ -156,6 +156,9 @@ func (s *fakeSession) Start(ctx context.Context, launches []stream.Launch) error
 		}
 		s.w.starting()
 		s.mu.Lock()
+		if s.linked != nil {
+			s.w.startedIn(s.linked.cluster.name)
+		}
 		s.sent = true
 		s.mu.Unlock()
 		time.AfterFunc(s.w.tasks.take, func() { s.end(s.w.tasks.exit) })
@@ -174,12 +177,14 @@ func (w *world) starting() {
 	if w.slurm.requeued() > 0 {
 		w.breaks("START after the job was put back")
 	}
-	w.cluster.checkAlone()
+	for _, cluster := range w.clusters() {
+		cluster.checkAlone()
+	}
 }
 
 // end is the end of all tasks; the first counts, and only while their container runs.
 func (s *fakeSession) end(exit stream.Exit) {
-	if s.w.tasks.mute || !s.w.cluster.runs() {
+	if s.w.tasks.mute || !s.w.runs() {
 		return
 	}
 	s.change(func() {
@@ -246,8 +251,9 @@ func (s *fakeSession) Detach(ctx context.Context) {
 // fakePump is a connection to podinit in the Pod of this uid.
 type fakePump struct {
 	bytes.Buffer
-	uid    string
-	broken chan struct{}
+	cluster *fakeCluster
+	uid     string
+	broken  chan struct{}
 }
 
 func (p *fakePump) Close() error { return nil }

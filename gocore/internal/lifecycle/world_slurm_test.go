@@ -186,7 +186,7 @@ func (w *world) checkRequeue() {
 	w.mu.Lock()
 	starts := w.starts
 	w.mu.Unlock()
-	if starts > 0 && !w.cluster.wasDisrupted() {
+	if starts > 0 && !slices.ContainsFunc(w.clusters(), (*fakeCluster).wasDisrupted) {
 		w.breaks("the job was requeued after START, and not for a disruption")
 	}
 }

@@ -40,19 +40,22 @@ const (
 
 // world is a step with models of all that it talks to, which note every rule it breaks.
 type world struct {
-	docker  string // what the relay reads of --k8s-pull-secret
-	site    *site.Config
-	stepID  string
-	options job.Options
-	nodes   int // of the step
-	nodeID  int // of this one among them
-	cluster *fakeCluster
-	slurm   *fakeSlurm
-	relays  []*fakeRelay
-	step    *Step
-	tasks   tasks  // what the tasks in the Pod do
-	fault   string // of the configuration
-	log     bytes.Buffer
+	docker   string // what the relay reads of --k8s-pull-secret
+	site     *site.Config
+	stepID   string
+	options  job.Options
+	nodes    int // of the step
+	nodeID   int // of this one among them
+	cluster  *fakeCluster
+	other    *fakeCluster     // the second one, where the site names two
+	placed   []string         // clusters to which START went
+	unopened map[string]error // clusters whose credential is bad
+	slurm    *fakeSlurm
+	relays   []*fakeRelay
+	step     *Step
+	tasks    tasks  // what the tasks in the Pod do
+	fault    string // of the configuration
+	log      bytes.Buffer
 
 	mu         sync.Mutex
 	began      time.Time
@@ -146,7 +149,7 @@ func (w *world) call(ctx context.Context, name string, do func() error) error {
 	case <-time.After(took):
 	case <-ctx.Done():
 		// The server may have it: the worst is what is assumed.
-		if name == "CreatePod" || f.done {
+		if strings.HasSuffix(name, "CreatePod") || f.done {
 			_ = do()
 		}
 		return ctx.Err()
@@ -222,6 +225,9 @@ func (w *world) make() {
 		Fault: w.fault, Site: w.site, Podinit: []byte("podinit"), Cluster: w.cluster, Slurm: w.slurm,
 		NewSession: w.newSession, SessionID: func() uint64 { return testSession },
 		Random: func() float64 { return w.randomness }, Clock: clock.RealClock{}, Log: log,
+	}
+	if w.other != nil {
+		config.Cluster, config.Open = nil, w.open
 	}
 	for _, relay := range w.relays {
 		config.Relays = append(config.Relays, relay)

@@ -25,10 +25,11 @@ const (
 	Mount        = "mount"
 	PVC          = "pvc"
 	Join         = "join"
+	Cluster      = "cluster"
 )
 
 // Names are all of them.
-var Names = []string{Image, Workdir, Scope, Rendezvous, NodeSelector, PullSecret, Mount, PVC, Join}
+var Names = []string{Image, Workdir, Scope, Rendezvous, NodeSelector, PullSecret, Mount, PVC, Join, Cluster}
 
 // None, for an image, is no Pod: the plugin leaves such a job or step alone.
 const None = "none"
@@ -112,6 +113,8 @@ func Check(name, value string) (err error) {
 		_, err = ParseMounts(value)
 	case PVC:
 		_, err = ParseClaim(value)
+	case Cluster:
+		return checkClusterName(value)
 	default:
 		return CheckChoice(name, value)
 	}

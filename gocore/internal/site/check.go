@@ -40,6 +40,7 @@ func Check(data []byte) (*Config, []Fault) {
 	where := linesOf(data)
 	c := &checker{faults: where.faults}
 	top, _ = c.walk(reflect.TypeFor[Config](), top, "").(map[string]any)
+	c.besideClusters(top)
 	config, err := decode(top)
 	if err == nil {
 		err = config.Validate()
@@ -87,6 +88,7 @@ func decode(tree map[string]any) (*Config, error) {
 	if config.Resources.GRES == nil {
 		config.Resources.GRES = defaultGRES()
 	}
+	config.settleClusters()
 	return config, nil
 }
 

@@ -40,23 +40,41 @@ const maxNamespace = 63
 // takeNamespace gives a configuration that names no namespace the one of the Pod it is read
 // in. Where there is none, as on a login node, the default stays.
 func (c *Config) takeNamespace(data []byte) {
-	folder, asked := InCluster(c.Kubeconfig)
-	var given struct {
+	type named struct {
 		Namespace *string `json:"namespace"`
 	}
-	if !asked || yaml.Unmarshal(data, &given) != nil || given.Namespace != nil {
+	var given struct {
+		named
+		Clusters []named `json:"clusters"`
+	}
+	if yaml.Unmarshal(data, &given) != nil {
+		return
+	}
+	if len(c.Clusters) == 0 && given.Namespace == nil {
+		takeOwnNamespace(c.Kubeconfig, &c.Namespace)
+	}
+	for i := range c.Clusters {
+		if i < len(given.Clusters) && given.Clusters[i].Namespace == nil {
+			takeOwnNamespace(c.Clusters[i].Kubeconfig, &c.Clusters[i].Namespace)
+		}
+	}
+	c.settleClusters()
+}
+
+func takeOwnNamespace(kubeconfig string, to *string) {
+	folder, asked := InCluster(kubeconfig)
+	if !asked {
 		return
 	}
 	text, err := os.ReadFile(filepath.Join(folder, "namespace"))
 	if name := strings.TrimSpace(string(text)); err == nil && name != "" && len(name) <= maxNamespace {
-		c.Namespace = name
+		*to = name
 	}
 }
 
-func (c *Config) validateKubeconfig(f *faults) {
-	path := c.Kubeconfig
+func validateKubeconfig(f *faults, key, path string) {
 	if folder, asked := InCluster(path); asked {
 		path = folder
 	}
-	f.absolute("kubeconfig", path)
+	f.absolute(key, path)
 }

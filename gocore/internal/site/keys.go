@@ -12,7 +12,7 @@ func keysOf(t reflect.Type) map[string]reflect.Type {
 	fields := map[string]reflect.Type{}
 	for i := range t.NumField() {
 		key, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
-		if key != "" {
+		if key != "" && key != "-" {
 			fields[key] = t.Field(i).Type
 		}
 	}

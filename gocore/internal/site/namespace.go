@@ -144,9 +144,9 @@ func parsePattern(pattern string) ([]patternPart, error) {
 	return parts, nil
 }
 
-// validateNamespace takes no pattern yet.
-func (c *Config) validateNamespace(f *faults) {
-	for _, problem := range validation.IsDNS1123Label(c.Namespace) {
-		f.add("namespace", "%q: %s", c.Namespace, problem)
+// validateNamespace takes no pattern yet. key is the value's place in the file.
+func validateNamespace(f *faults, key, namespace string) {
+	for _, problem := range validation.IsDNS1123Label(namespace) {
+		f.add(key, "%q: %s", namespace, problem)
 	}
 }

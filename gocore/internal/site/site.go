@@ -21,6 +21,14 @@ type Config struct {
 	// ReaderKubeconfig may be read by users; it can read one ConfigMap. Empty: no shape check.
 	ReaderKubeconfig string `json:"reader_kubeconfig,omitempty"`
 
+	// Clusters are several Kubernetes clusters in place of the three keys above, which then are
+	// those of the default one. In the order in which auto tries them.
+	Clusters []Cluster `json:"clusters,omitempty"`
+	// DefaultCluster is a name of them, or auto, for jobs that name none; empty: the first.
+	DefaultCluster string `json:"default_cluster,omitempty"`
+	// Kubernetes is the name of the cluster that the three keys are of; empty: the site names none.
+	Kubernetes string `json:"-"`
+
 	LegacyComments bool `json:"legacy_comments"`
 
 	Gate    Gate    `json:"gate"`

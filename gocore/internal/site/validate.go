@@ -59,14 +59,7 @@ func (c *Config) Validate() error {
 	if len(c.Cluster) > maxClusterName || strings.ContainsFunc(c.Cluster, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
 		f.add("cluster", "%q is not a cluster's name", c.Cluster)
 	}
-	c.validateNamespace(&f)
-	c.validateKubeconfig(&f)
-	if c.ReaderKubeconfig != "" {
-		f.absolute("reader_kubeconfig", c.ReaderKubeconfig)
-		if c.ReaderKubeconfig == c.Kubeconfig {
-			f.add("reader_kubeconfig", "%q is also kubeconfig, which users must not read", c.Kubeconfig)
-		}
-	}
+	c.validateClusters(&f)
 	c.validateTimes(&f)
 	f.oneOf("rendezvous", c.Rendezvous, RendezvousNone, RendezvousPyTorch)
 	c.validatePod(&f)

@@ -46,6 +46,8 @@ func checkOption(name, value string, config *site.Config) error {
 	switch name {
 	case option.NodeSelector:
 		return option.CheckNodeSelector(value, config.Placement)
+	case option.Cluster:
+		return option.CheckCluster(value, config)
 	case option.Join:
 		return fmt.Errorf("%s: only srun joins a running job: srun --jobid=JOB --overlap %s: %s", option.Flag(name), option.Flag(name), quote(value))
 	}

@@ -9,9 +9,12 @@ REPO=$(cd "$HERE/../.." && pwd)
 # 1 to 9: a second cluster with bridges, cgroups, ports and job ids of its own, beside the first. The names of Slurm's
 # cgroups follow its nodes' and are not apart: the job ids keep what is in them apart.
 INSTANCE=${SLURM_K8S_INSTANCE:-}
-CLUSTER=${SLURM_K8S_CLUSTER:-/var/tmp/slurm-k8s-cluster$INSTANCE}
+# The plugin reads SLURM_K8S_CLUSTER, which once was this one's name.
+case ${SLURM_K8S_CLUSTER:-} in /*) SLURM_K8S_LAB=${SLURM_K8S_LAB:-$SLURM_K8S_CLUSTER} ;; esac
+unset SLURM_K8S_CLUSTER
+CLUSTER=${SLURM_K8S_LAB:-/var/tmp/slurm-k8s-cluster$INSTANCE}
 CACHE=${SLURM_K8S_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/slurm-k8s}
-export SLURM_K8S_CLUSTER=$CLUSTER SLURM_K8S_CACHE=$CACHE
+export SLURM_K8S_LAB=$CLUSTER SLURM_K8S_CACHE=$CACHE
 
 PORT_BASE=${SLURM_K8S_PORT_BASE:-$((17800 + 20 * ${INSTANCE:-0}))}
 PORT_ETCD=$((PORT_BASE + 1))
@@ -67,8 +70,8 @@ put() { # FILE MODE [OWNER]: FILE's content from stdin, replaced whole and only 
 need_root() { [ "$(id -u)" = 0 ] || die "must run as root: it starts daemons, bridges and cgroups"; }
 
 claim_cluster() { # make the folder ours, or refuse one that is not
-	[ ${#CLUSTER} -le 60 ] || die "SLURM_K8S_CLUSTER is too long for sockets in it: $CLUSTER"
-	case $CLUSTER in /*) ;; *) die "SLURM_K8S_CLUSTER must be absolute: $CLUSTER" ;; esac
+	[ ${#CLUSTER} -le 60 ] || die "SLURM_K8S_LAB is too long for sockets in it: $CLUSTER"
+	case $CLUSTER in /*) ;; *) die "SLURM_K8S_LAB must be absolute: $CLUSTER" ;; esac
 	mkdir -p "$CLUSTER"
 	if [ ! -e "$CLUSTER/.slurm-k8s-cluster" ] && [ -n "$(ls -A "$CLUSTER")" ]; then
 		die "$CLUSTER is neither empty nor a cluster of ours"
