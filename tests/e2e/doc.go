@@ -10,12 +10,15 @@
 // Scripts in testdata run beside each other, in any order; those in testdata/serial
 // kill daemons or fill the cluster and run alone. A script is a testscript
 // (github.com/rogpeppe/go-internal): its built-in commands work, "exec" runs as root,
-// the cluster's administrator, and these are added (-t 90s sets another limit):
+// the cluster's administrator, and these are added. They wait for three minutes at most, as a
+// machine may be many times slower than a quiet one; -t 90s sets another limit, where a short one
+// proves something or a long one is needed:
 //
 //	as USER COMMAND...                 run it as alice or bob, with their own environment; an sbatch
 //	                                   (also behind "env NAME=VALUE") sets $JOB, and so does an srun or salloc
 //	code NUMBER                        that was the exit code of the last "as"
-//	begin NAME USER COMMAND...         the same beside the script, its output in NAME.out and NAME.err; an srun sets $JOB
+//	begin NAME USER COMMAND...         the same beside the script, its output in NAME.out and NAME.err; an srun without
+//	                                   --jobid sets $JOB
 //	send SIGNAL NAME                   to a command that was begun, and only to it
 //	ended [-t D] CODE|any NAME         wait until it has ended, with that exit code; with ! it runs now
 //	job [-t D] STATE[|STATE...] [JOB]  wait for the job's state
@@ -37,7 +40,7 @@
 //	only NODE|all|none                 this Kubernetes node alone takes new Pods, until the end of the script
 //	site [FILE]                        k8s.yaml is the cluster's own with FILE behind it, until the script ends
 //	afterwards COMMAND...              run as root at the script's end, however it ends
-//	unqueued                           no job of this script is in the queue
+//	unqueued [-t D]                    no job of this script is in the queue
 //	nodes-fine                         no node drained or down, no job held, no Pod of this script's jobs left
 //
 // @REGISTRY@ in a script's files is the registry's HOST:PORT.

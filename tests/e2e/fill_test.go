@@ -59,12 +59,16 @@ func fill(w *world, name corev1.ResourceName, left resource.Quantity) error {
 	return nil
 }
 
-// filler is a Pod that takes this of a node.
+// filler is a Pod that takes this of a node: one resource.
 func (w *world) filler(node string, amount corev1.ResourceList) *corev1.Pod {
 	grace := int64(0)
+	what := ""
+	for name := range amount {
+		what = strings.ReplaceAll(string(name), "/", "-")
+	}
 	return &corev1.Pod{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
-		ObjectMeta: metav1.ObjectMeta{Name: w.fillName() + "-" + node, Namespace: "default", Labels: map[string]string{"fill": w.fillName()}},
+		ObjectMeta: metav1.ObjectMeta{Name: w.fillName() + "-" + node + "-" + what, Namespace: "default", Labels: map[string]string{"fill": w.fillName()}},
 		Spec: corev1.PodSpec{
 			NodeSelector:                  map[string]string{corev1.LabelHostname: node},
 			TerminationGracePeriodSeconds: &grace,

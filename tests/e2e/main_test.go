@@ -85,12 +85,16 @@ func params(t *testing.T, dir string) testscript.Params {
 			os.RemoveAll(root)
 		}
 	})
+	cmds := map[string]func(*testscript.TestScript, bool, []string){}
+	for name, f := range commands {
+		cmds[name] = timed(name, f)
+	}
 	p := testscript.Params{
 		Dir:                dir,
 		WorkdirRoot:        root,
 		RequireUniqueNames: true,
 		Setup:              setup,
-		Cmds:               commands,
+		Cmds:               cmds,
 	}
 	if deadline, ok := t.Deadline(); ok {
 		p.Deadline = deadline

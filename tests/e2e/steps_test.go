@@ -26,6 +26,11 @@ func runs(program string, words []string) bool {
 
 func allocates(words []string) bool { return runs("srun", words) || runs("salloc", words) }
 
+// within tells whether the words run in a job that is there.
+func within(words []string) bool {
+	return slices.ContainsFunc(words, func(word string) bool { return strings.HasPrefix(word, "--jobid=") })
+}
+
 // userCommand is setpriv's words for a command as that user.
 func userCommand(ts *testscript.TestScript, args []string) []string {
 	uid, gid, err := idsOf(args[0])
@@ -88,11 +93,11 @@ func cmdBegin(ts *testscript.TestScript, neg bool, args []string) {
 		w.begun = map[string]*started{}
 	}
 	w.begun[name] = s
-	if !allocates(args[2:]) {
+	if !allocates(args[2:]) || within(args[2:]) {
 		return
 	}
 	// Its job, unless it ends without one.
-	until(30*time.Second, func() bool {
+	until(patience, func() bool {
 		select {
 		case <-s.done:
 			return true
@@ -119,7 +124,7 @@ func cmdSend(ts *testscript.TestScript, neg bool, args []string) {
 }
 
 func cmdEnded(ts *testscript.TestScript, neg bool, args []string) {
-	args, limit := limitOf(ts, args, time.Minute)
+	args, limit := limitOf(ts, args, patience)
 	need(ts, len(args) == 2, "ended [-t DURATION] CODE NAME")
 	s := begunOf(ts, args[1])
 	over := func() bool {

@@ -148,7 +148,7 @@ func (w *world) cleanUp() string {
 	}
 	run(20*time.Second, "scancel", "--quiet", "--name="+w.jobName())
 	var open string
-	clean := until(90*time.Second, func() bool {
+	clean := until(patience, func() bool {
 		open = w.open()
 		return open == ""
 	})
