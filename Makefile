@@ -29,7 +29,7 @@ packages: ## Install the Debian packages that building and testing need.
 	@tests/cluster/packages
 
 .PHONY: build
-build: $(OUT)/gocore.so $(OUT)/slurm-k8s $(OUT)/podinit $(OUT)/relay $(OUT)/spank_k8s.so ## Build the plugin, the core, relay, podinit and the command.
+build: $(OUT)/gocore.so $(OUT)/slurm-k8s $(OUT)/verify $(OUT)/podinit $(OUT)/relay $(OUT)/spank_k8s.so ## Build the plugin, the core, relay, podinit and the commands.
 
 include tests/c/podinit.mk
 include tests/c/spank.mk
@@ -44,6 +44,11 @@ $(OUT)/slurm-k8s: $(GO_SOURCES)
 	@mkdir -p $(OUT)
 	CGO_ENABLED=0 $(GO) build $(GOFLAGS_ALL) -o $@ ./gocore/cmd/slurm-k8s
 
+# What deploy/verify runs.
+$(OUT)/verify: $(wildcard deploy/cmd/verify/*.go) go.mod go.sum
+	@mkdir -p $(OUT)
+	CGO_ENABLED=0 $(GO) build $(GOFLAGS_ALL) -o $@ ./deploy/cmd/verify
+
 .PHONY: clean
 clean: ## Remove what was built here; the caches of Kubernetes and images stay.
 	rm -rf $(OUT)
@@ -51,11 +56,13 @@ clean: ## Remove what was built here; the caches of Kubernetes and images stay.
 ##@ Test
 .PHONY: test-go
 test-go: ## Unit tests of the Go packages, with the race detector.
-	$(GO) vet ./gocore/... && $(GO) vet -tags e2e ./tests/...
+	$(GO) vet ./gocore/... ./deploy/... && $(GO) vet -tags e2e ./tests/...
 	$(GO) test -race ./gocore/... ./tests/faults
 
 .PHONY: test-c
-test-c: test-c-podinit test-c-spank ## Tests of relay, podinit and the plugin, under ASan and UBSan.
+test-c: ## Tests of relay, podinit and the plugin, under ASan and UBSan.
+	@$(MAKE) --no-print-directory -j$$(nproc) $(PODINIT_TEST_BUILT) $(SPANK_TEST_BUILT)
+	@$(MAKE) --no-print-directory test-c-podinit test-c-spank
 
 .PHONY: test-e2e
 test-e2e: build ## End to end on a real Slurm and a real Kubernetes, which it starts and stops.
@@ -79,10 +86,10 @@ lint: packages lint-go lint-c lint-sh ## Linters for Go, C and shell.
 
 .PHONY: lint-go
 lint-go: ## gofmt, vet and staticcheck.
-	@test -z "$$(gofmt -l gocore tests | tee /dev/stderr)"
-	$(GO) vet ./gocore/...
+	@test -z "$$(gofmt -l gocore deploy tests | tee /dev/stderr)"
+	$(GO) vet ./gocore/... ./deploy/...
 	cd tools && GOBIN=$(CURDIR)/$(OUT)/tools $(GO) install tool
-	$(OUT)/tools/staticcheck -tags e2e ./gocore/... ./tests/...
+	$(OUT)/tools/staticcheck -tags e2e ./gocore/... ./deploy/... ./tests/...
 
 .PHONY: vulncheck
 vulncheck: ## Known vulnerabilities in what is linked; needs vuln.go.dev, or a copy of it: VULNDB=file:///DIR.

@@ -53,21 +53,23 @@ $(PODINIT_TEST_OUT)/podinit_rate: tests/c/podinit_rate.c $(wildcard common/*.c) 
 	@mkdir -p $(@D)
 	$(PODINIT_TEST_CC) $(PODINIT_FLAGS) -O2 $(filter %.c,$^) -o $@
 
-PODINIT_TESTS := podinit_test podinit_connections_test podinit_tasks_test podinit_signals_test commands_test podinit_join_test
+PODINIT_TEST_BUILT := $(PODINIT_OUT)/podinit $(PODINIT_OUT)/relay $(addprefix $(PODINIT_TEST_OUT)/,frames_test affinity_test podinit-asan relay-asan)
+PODINIT_TESTS := affinity_test relay_test podinit_test podinit_connections_test podinit_tasks_test podinit_signals_test commands_test podinit_join_test
+PODINIT_RUNS := $(foreach test,$(PODINIT_TESTS),shipped-$(test) sanitized-$(test))
+PODINIT_MAKEFILE := $(firstword $(MAKEFILE_LIST))
 
-# What is shipped and the sanitized build go through the same tests.
-test-c-podinit: $(PODINIT_OUT)/podinit $(PODINIT_OUT)/relay $(addprefix $(PODINIT_TEST_OUT)/,frames_test affinity_test podinit-asan relay-asan)
+# What is shipped and the sanitized build go through the same tests, both at once: they wait more than they work.
+test-c-podinit: $(PODINIT_TEST_BUILT)
 	@test $$(stat -c %s $(PODINIT_OUT)/podinit) -lt 100000 || { echo "podinit is larger than 100 KB"; exit 1; }
 	$(PODINIT_TEST_OUT)/frames_test > $(PODINIT_TEST_OUT)/frames.log 2>&1 || { cat $(PODINIT_TEST_OUT)/frames.log; exit 1; }
 	$(PODINIT_TEST_OUT)/affinity_test > $(PODINIT_TEST_OUT)/affinity.log 2>&1 || { cat $(PODINIT_TEST_OUT)/affinity.log; exit 1; }
-	RELAY=$(PODINIT_OUT)/relay PODINIT=$(PODINIT_OUT)/podinit python3 tests/c/affinity_test.py
-	RELAY=$(PODINIT_TEST_OUT)/relay-asan PODINIT=$(PODINIT_TEST_OUT)/podinit-asan python3 tests/c/affinity_test.py
-	RELAY=$(PODINIT_OUT)/relay python3 tests/c/relay_test.py
-	RELAY=$(PODINIT_TEST_OUT)/relay-asan python3 tests/c/relay_test.py
-	for test in $(PODINIT_TESTS); do \
-		PODINIT=$(PODINIT_OUT)/podinit RELAY=$(PODINIT_OUT)/relay python3 tests/c/$$test.py && \
-		PODINIT=$(PODINIT_TEST_OUT)/podinit-asan RELAY=$(PODINIT_TEST_OUT)/relay-asan python3 tests/c/$$test.py || exit 1; \
-	done
+	@$(MAKE) -f $(PODINIT_MAKEFILE) --no-print-directory -j2 --output-sync=target $(PODINIT_RUNS)
+
+.PHONY: $(PODINIT_RUNS)
+$(PODINIT_TESTS:%=shipped-%): shipped-%:
+	PODINIT=$(PODINIT_OUT)/podinit RELAY=$(PODINIT_OUT)/relay python3 tests/c/$*.py
+$(PODINIT_TESTS:%=sanitized-%): sanitized-%:
+	PODINIT=$(PODINIT_TEST_OUT)/podinit-asan RELAY=$(PODINIT_TEST_OUT)/relay-asan python3 tests/c/$*.py
 
 # How fast output comes through: a number to read, not a test.
 .PHONY: podinit-rate

@@ -48,7 +48,8 @@ $(SPANK_BUILD)/gocore-%.so: tests/c/spank_core.c tests/c/spank_core.h include/go
 	$(SPANK_CC) $(SPANK_CFLAGS) $(SPANK_CORE_$*) -g -fPIC -shared $< -o $@
 
 .PHONY: test-c-spank
-test-c-spank: $(SPANK_OUT)/spank_k8s.so $(SPANK_TESTS:%=$(SPANK_BUILD)/spank_%_test) $(SPANK_CORES:%=$(SPANK_BUILD)/gocore-%.so) ## Tests of the plugin alone.
+SPANK_TEST_BUILT := $(SPANK_OUT)/spank_k8s.so $(SPANK_TESTS:%=$(SPANK_BUILD)/spank_%_test) $(SPANK_CORES:%=$(SPANK_BUILD)/gocore-%.so)
+test-c-spank: $(SPANK_TEST_BUILT) ## Tests of the plugin alone.
 	@for test in $(SPANK_TESTS); do \
 		SPANK_CORES=$(SPANK_BUILD) SPANK_PLUGIN=$(SPANK_OUT)/spank_k8s.so CMOCKA_MESSAGE_OUTPUT=stdout \
 			$(SPANK_BUILD)/spank_$${test}_test || exit 1; \
