@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -140,7 +141,7 @@ var resources = map[string]string{
 // path of a kind of objects, or of the one named.
 func path(kind, namespace string, name ...string) string {
 	p := resources[kind]
-	if bytes.Contains([]byte(p), []byte("%s")) {
+	if strings.Contains(p, "%s") {
 		p = fmt.Sprintf(p, namespace)
 	}
 	for _, n := range name {
