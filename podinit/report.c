@@ -47,11 +47,29 @@ static void append_tasks(char *text, bool failed)
 			append_task(text, &state.tasks[i]);
 }
 
+/* Of all tasks, since their own lines may not fit. */
+static void append_sum(char *text)
+{
+	size_t length = strlen(text);
+	long long user = 0, system = 0;
+	uint64_t peak = 0;
+
+	for (uint32_t i = 0; i < state.count; i++) {
+		user += microseconds(&state.tasks[i].usage.ru_utime);
+		system += microseconds(&state.tasks[i].usage.ru_stime);
+		if (state.tasks[i].peak > peak)
+			peak = state.tasks[i].peak;
+	}
+	snprintf(text + length, REPORT_MAX - length, "usage utime=%lld stime=%lld peak=%llu\n", user, system,
+		 (unsigned long long)peak);
+}
+
 void report_write(void)
 {
 	char text[REPORT_MAX];
 
 	strcpy(text, state.orphaned ? "orphaned\n" : "");
+	append_sum(text);
 	append_tasks(text, true);
 	append_tasks(text, false);
 	write_report(text);

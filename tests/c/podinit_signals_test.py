@@ -179,7 +179,7 @@ class Timeouts(PodinitTest):
         core.until_text("ready")
         core.close()
         self.assertEqual(step.wait(), 21)
-        self.assertRegex(step.report(), r"^orphaned\ntask=0 status=5376 ")
+        self.assertRegex(step.report(), r"^orphaned\nusage .*\ntask=0 status=5376 ")
 
     def test_orphan_that_ignores_term_is_killed(self):
         step, core = self.begin(orphan_timeout=1, linger=1)
@@ -187,7 +187,7 @@ class Timeouts(PodinitTest):
         core.until_text("ready")
         core.close()
         self.assertEqual(step.wait(), 137)
-        self.assertRegex(step.report(), r"^orphaned\ntask=0 status=9 ")
+        self.assertRegex(step.report(), r"^orphaned\nusage .*\ntask=0 status=9 ")
 
     def test_a_silent_core_counts_as_none(self):
         step, core = self.begin(orphan_timeout=1)

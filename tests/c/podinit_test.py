@@ -38,7 +38,21 @@ class Ends(PodinitTest):
         step, core = self.begin()
         core.shell("exit 2")
         core.finish()
-        self.assertRegex(step.report(), r"^task=0 status=512 oom=0 utime=\d+ stime=\d+ peak=\d+\n$")
+        numbers = r"utime=\d+ stime=\d+ peak=\d+\n"
+        self.assertRegex(step.report(), "^usage " + numbers + "task=0 status=512 oom=0 " + numbers + "$")
+
+    def test_report_has_the_sum_of_more_tasks_than_fit(self):
+        step, core = self.begin()
+        core.run("/bin/sh", "-c", "exit 3", tasks=100)
+        core.finish(tasks=100)
+        report = step.report()
+        self.assertLessEqual(len(report), 4096)
+        self.assertLess(report.count("task="), 100)
+        words = dict(word.split("=") for word in report.splitlines()[0].split()[1:])
+        exits = step.exits.values()
+        self.assertEqual(int(words["utime"]), sum(e.utime for e in exits))
+        self.assertEqual(int(words["stime"]), sum(e.stime for e in exits))
+        self.assertEqual(int(words["peak"]), max(e.peak for e in exits))
 
     def test_oom_kills_since_start(self):
         for name, before, after in (("memory.events", "low 0\noom 9\noom_kill 2\noom_group_kill 1\n", "oom_kill 5\n"),

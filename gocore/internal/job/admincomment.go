@@ -49,30 +49,25 @@ type Record struct {
 	Foreign string `json:"foreign,omitempty"`
 }
 
-// StepRecord is where a step's node 0 ran, and what its tasks there used.
+// StepRecord is where a step's node 0 ran, and what the step's tasks used.
 type StepRecord struct {
 	Step string `json:"step"`
 	// Component is the step's, where it has several.
 	Component string `json:"component,omitempty"`
 	// Restarts is the job's when the step ran.
 	Restarts uint32 `json:"restarts,omitempty"`
-	// Nodes is how many Slurm nodes the step had.
-	Nodes int    `json:"nodes"`
-	Pod   string `json:"pod,omitempty"`
-	Node  string `json:"node,omitempty"` // Kubernetes'
+	// Nodes is how many Slurm nodes the step had, NodesCounted of how many of them Usage is; 0: of all.
+	Nodes        int `json:"nodes"`
+	NodesCounted int `json:"nodes_counted,omitempty"`
+
+	Pod  string `json:"pod,omitempty"`
+	Node string `json:"node,omitempty"` // Kubernetes'
 	// Image is as the job named it, with the digest that was pulled. ImageID stands beside it
 	// where the image came to the Kubernetes node by another way than a registry.
 	Image   string `json:"image,omitempty"`
 	ImageID string `json:"image_id,omitempty"`
 	// Usage is nil where nobody could say.
 	*Usage
-}
-
-// Usage is the tasks' in sum; the peak is the largest of theirs.
-type Usage struct {
-	UserMS    uint64 `json:"user_ms"`
-	SystemMS  uint64 `json:"system_ms"`
-	PeakBytes uint64 `json:"peak_bytes"`
 }
 
 // ParseAdminComment reads an AdminComment. A text that is not ours gives an empty record

@@ -21,12 +21,12 @@ import (
 func TestAdminComment(t *testing.T) {
 	r := Record{V: RecordVersion, Gated: 2, Reason: `no room ["0/1 nodes"] <é😀>`, Foreign: "theirs", Steps: []StepRecord{
 		{Step: "batch", Nodes: 1, Pod: "slurm-job-7", Node: "k1", Image: "debian@sha256:0", Usage: &Usage{UserMS: 1, PeakBytes: 2}},
-		{Step: "0", Restarts: 3, Nodes: 2, Image: "debian", ImageID: "sha256:1"},
+		{Step: "0", Restarts: 3, Nodes: 3, NodesCounted: 2, Image: "debian", ImageID: "sha256:1", Usage: &Usage{SystemMS: 3}},
 	}}
 	text := r.Encode()
 	assert.Equal(t, `{"slurm-k8s":1,"gated":2,"reason":"no room [\"0/1 nodes\"] <\u00e9\ud83d\ude00>","steps":[`+
 		`{"step":"batch","nodes":1,"pod":"slurm-job-7","node":"k1","image":"debian@sha256:0","user_ms":1,"system_ms":0,"peak_bytes":2},`+
-		`{"step":"0","restarts":3,"nodes":2,"image":"debian","image_id":"sha256:1"}],"foreign":"theirs"}`, text)
+		`{"step":"0","restarts":3,"nodes":3,"nodes_counted":2,"image":"debian","image_id":"sha256:1","user_ms":0,"system_ms":3,"peak_bytes":0}],"foreign":"theirs"}`, text)
 	got, foreign := ParseAdminComment(text)
 	assert.Empty(t, cmp.Diff(r, got))
 	assert.Equal(t, "theirs", foreign)
@@ -126,4 +126,12 @@ func TestBackoff(t *testing.T) {
 	assert.Zero(t, GateWait(math.MaxUint32, site.Gate{WaitMax: g.WaitMax}), "0 stays 0, at once")
 	huge := site.Requeue{Backoff: site.Duration{Duration: math.MaxInt64/2 + 1}, BackoffMax: site.Duration{Duration: math.MaxInt64}}
 	assert.Equal(t, time.Duration(math.MaxInt64), Backoff(7, huge, 1))
+}
+
+func TestUsageAdds(t *testing.T) {
+	u := Usage{UserMS: 1, SystemMS: 2, PeakBytes: 30}
+	u.Add(Usage{UserMS: 10, SystemMS: 20, PeakBytes: 3})
+	assert.Equal(t, Usage{UserMS: 11, SystemMS: 22, PeakBytes: 30}, u)
+	u.Add(Usage{UserMS: math.MaxUint64, SystemMS: maxNumber, PeakBytes: 31})
+	assert.Equal(t, Usage{UserMS: maxNumber, SystemMS: maxNumber, PeakBytes: 31}, u)
 }

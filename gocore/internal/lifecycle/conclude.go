@@ -28,6 +28,7 @@ func (s *Step) conclude(o outcome) {
 	defer s.sweep()
 	s.endCommands() // before the relays: the first one looks whether somebody may still call
 	s.note(o.exits)
+	s.endPeers()
 	switch o.kind {
 	case ended:
 		s.concludeEnded(o)

@@ -12,11 +12,13 @@ import (
 )
 
 // peers are the Pods of a step on all its nodes, watched from before this node's own is made:
-// the moment at which all run may be short, and must not be missed.
+// the moment at which all run may be short, and must not be missed. The step's first node watches
+// to its end, for what the others' tasks used.
 type peers struct {
 	all    chan []string            // once: the addresses at the moment at which all ran
 	news   chan map[int]*corev1.Pod // the newest, by the nodes' numbers
 	ready  chan struct{}            // closed when what was there first has been seen
+	usage  *peerUsage
 	cancel context.CancelFunc
 	done   chan struct{}
 }
@@ -29,14 +31,18 @@ func (s *Step) watchPeers(pod *corev1.Pod, limit time.Time) *outcome {
 	ctx, cancel := context.WithCancel(context.Background())
 	p := &peers{
 		all: make(chan []string, 1), news: make(chan map[int]*corev1.Pod, 1), ready: make(chan struct{}),
-		cancel: cancel, done: make(chan struct{}),
+		usage: newPeerUsage(), cancel: cancel, done: make(chan struct{}),
 	}
 	s.peers = p
-	nodes := s.Job.Nodes
+	nodes, own := s.Job.Nodes, s.Job.NodeID
+	see := func(pods []*corev1.Pod) {
+		p.usage.see(pods, own, nodes)
+		p.see(byNode(pods), nodes)
+	}
 	go func() {
 		defer close(p.done)
 		defer recoverTo(s.Log)
-		s.Cluster.FollowStep(ctx, pod, func(pods []*corev1.Pod) { p.see(byNode(pods), nodes) },
+		s.Cluster.FollowStep(ctx, pod, see,
 			func(err error) { s.Log.WithError(err).Info("the watch of the step's Pods was interrupted") })
 	}()
 	late := s.Clock.NewTimer(limit.Sub(s.Clock.Now()))

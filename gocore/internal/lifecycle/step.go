@@ -82,7 +82,7 @@ type Step struct {
 	seat       *followed       // what was made for the step where pod is another step's
 	doubt      string          // name of a Pod whose creation was not answered: it may be there
 	attempts   uint32          // how often the Pod of a numbered step was given up before it started
-	peers      *peers          // of a step on several nodes, until it has started
+	peers      *peers          // of a step on several nodes, until it has started; on the first of them, until it ends
 	missed     int             // start limits that passed without a Pod of every node
 	addresses  []string        // of the step's Pods, in the order of its nodes
 	connected  Session         // nil before the container runs
@@ -114,6 +114,7 @@ func (s *Step) Run() {
 	defer close(s.done)
 	defer s.endCommands()
 	defer s.stop(nil)
+	defer s.endPeers()
 	defer func() {
 		if r := recover(); r != nil {
 			s.Log.Errorf("panic in the life of the step: %v", r)
@@ -127,9 +128,7 @@ func (s *Step) Run() {
 	for task, relay := range s.Relays {
 		watchers.Go(func() { s.watch(uint32(task), relay) })
 	}
-	verdict := s.live()
-	s.endPeers()
-	s.conclude(verdict)
+	s.conclude(s.live())
 	s.stop(nil)
 	watchers.Wait()
 }
@@ -215,7 +214,9 @@ func (s *Step) begin() *outcome {
 	if verdict := s.gather(); verdict != nil {
 		return verdict
 	}
-	s.endPeers()
+	if s.Job.NodeID != 0 {
+		s.endPeers()
+	}
 	if verdict := s.pinCluster(); verdict != nil {
 		return verdict
 	}

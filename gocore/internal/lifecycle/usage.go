@@ -26,11 +26,12 @@ func (s *Step) note(exits []stream.Exit) {
 	if !s.started.Load() || s.Job.NodeID != 0 || s.pod == nil {
 		return
 	}
+	usage, counted := s.usageOfNodes(exits)
 	pod := s.pod.last
 	image, id := imageOf(pod)
 	s.used = &job.StepRecord{
 		Step: s.Job.Step, Component: s.Job.Component, Restarts: s.Job.Restarts, Nodes: s.Job.Nodes,
-		Pod: pod.Name, Node: pod.Spec.NodeName, Image: image, ImageID: id, Usage: sum(exits),
+		NodesCounted: counted, Pod: pod.Name, Node: pod.Spec.NodeName, Image: image, ImageID: id, Usage: usage,
 	}
 	if s.Job.IsBatch() {
 		s.record.Steps = append(s.record.Steps, *s.used)
@@ -112,13 +113,11 @@ func (s *Step) takeSteps(record *job.Record, used *job.StepRecord) error {
 	return nil
 }
 
-// sum is nil where the Pod ended before podinit could report.
+// sum is this node's tasks' usage; nil where the Pod ended before podinit could report.
 func sum(exits []stream.Exit) *job.Usage {
 	var usage job.Usage
 	for _, exit := range exits {
-		usage.UserMS += exit.UserMicros / 1000
-		usage.SystemMS += exit.SystemMicros / 1000
-		usage.PeakBytes = max(usage.PeakBytes, exit.PeakBytes)
+		usage.Add(job.Usage{UserMS: exit.UserMicros / 1000, SystemMS: exit.SystemMicros / 1000, PeakBytes: exit.PeakBytes})
 	}
 	if usage.PeakBytes == 0 { // a process that ran has used memory
 		return nil

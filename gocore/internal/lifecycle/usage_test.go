@@ -123,22 +123,6 @@ func TestUsageOfManyTasks(t *testing.T) {
 	})
 }
 
-func TestUsageIsOfNodeZero(t *testing.T) {
-	for node, updates := range []int{1, 0} {
-		bubble(t, func(w *world) {
-			w.numbered(2)
-			w.nodeID = node
-			w.cluster.peer(time.Second, starts(time.Second)...)
-		}, func(t *testing.T, w *world) {
-			assert.Equal(t, 1, w.starts)
-			assert.Equal(t, updates, w.count("Update"))
-			if updates > 0 {
-				assert.Equal(t, 2, w.slurm.record().Steps[0].Nodes)
-			}
-		})
-	}
-}
-
 func TestNoUsageWithoutAStart(t *testing.T) {
 	for _, name := range []string{"full", "bad image"} {
 		for _, step := range []string{"batch", "3"} {

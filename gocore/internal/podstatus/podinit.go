@@ -5,6 +5,10 @@ package podstatus
 import (
 	"strconv"
 	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/job"
 )
 
 // maxReport bounds the termination message (Kubernetes: 4 KiB).
@@ -23,16 +27,34 @@ type Report struct {
 	Orphaned bool
 	// NeverStarted: no order to start came; nothing of the user's has run.
 	NeverStarted bool
+	// Usage is all tasks' together; nil: it does not say, or not once and clearly.
+	Usage *job.Usage
 }
 
-// ParseReport reads lines of "task=N status=N oom=N ...", "orphaned" or "never started".
+// UsageOf is what podinit says that the tasks of a Pod used, once it has ended; else nil.
+func UsageOf(pod *corev1.Pod) *job.Usage {
+	if t := termination(containerStatus(pod)); t != nil {
+		if report, ok := ParseReport(t.Message); ok && report.Told {
+			return report.Usage
+		}
+	}
+	return nil
+}
+
+// ParseReport reads lines of "task=N status=N oom=N ...", "usage ...", "orphaned" or "never started".
 // Unknown words are skipped, so that podinit may be newer. False: it is no report.
 func ParseReport(message string) (Report, bool) {
 	if len(message) > maxReport {
 		return Report{}, false
 	}
 	var r Report
+	usages := 0
 	for line := range strings.Lines(message) {
+		if words := strings.Fields(line); len(words) > 0 && words[0] == "usage" {
+			usages++
+			r.Usage = usageLine(words[1:])
+			continue
+		}
 		switch strings.TrimSpace(line) {
 		case "orphaned":
 			r.Orphaned = true
@@ -53,6 +75,9 @@ func ParseReport(message string) (Report, bool) {
 		if r.Status == 0 {
 			r.Status = status
 		}
+	}
+	if usages > 1 {
+		r.Usage = nil
 	}
 	r.NeverStarted = r.NeverStarted && !r.Told
 	return r, r.Told || r.Orphaned || r.NeverStarted
@@ -76,4 +101,29 @@ func taskLine(line string) (status, oom uint32, told, ok bool) {
 		}
 	}
 	return status, oom, told, true
+}
+
+// maxMicros bounds a time, maxPeak a memory: no tasks of a step reach them.
+const (
+	maxMicros = 1 << 56 // 2,000 years
+	maxPeak   = 1 << 53 // 8 PiB
+)
+
+// usageLine reads "utime=N stime=N peak=N", microseconds and bytes; nil: it is not that.
+func usageLine(words []string) *job.Usage {
+	keys := []string{"utime=", "stime=", "peak="}
+	limits := []uint64{maxMicros, maxMicros, maxPeak}
+	numbers := make([]uint64, len(keys))
+	if len(words) < len(keys) { // more are a newer podinit's
+		return nil
+	}
+	for i, key := range keys {
+		digits, found := strings.CutPrefix(words[i], key)
+		n, err := strconv.ParseUint(digits, 10, 64)
+		if !found || err != nil || n > limits[i] {
+			return nil
+		}
+		numbers[i] = n
+	}
+	return &job.Usage{UserMS: numbers[0] / 1000, SystemMS: numbers[1] / 1000, PeakBytes: numbers[2]}
 }

@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/job"
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/wellknown"
 )
 
@@ -180,12 +181,18 @@ func TestParseReport(t *testing.T) {
 		"orphaned\ntask=0 status=15 oom=0 utime=1 stime=2 peak=3\n":                                      {Told: true, Status: 15, Orphaned: true},
 		"never started\n": {NeverStarted: true},
 		"orphaned\n":      {Orphaned: true},
+		"usage utime=1500999 stime=20000 peak=50 more=1\ntask=0 status=0 oom=0\n":     {Told: true, Usage: &job.Usage{UserMS: 1500, SystemMS: 20, PeakBytes: 50}},
+		"usage utime=1 stime=1 peak=1\nusage utime=9 stime=9 peak=9\ntask=0 status=0": {Told: true}, // which of them?
+		"usage utime=1 peak=1 stime=1\ntask=0 status=0":                               {Told: true},
+		"usage utime=-1 stime=1 peak=1\ntask=0 status=0":                              {Told: true},
+		"usage utime=1 stime=1\ntask=0 status=0":                                      {Told: true},
+		"usage utime=18446744073709551615 stime=1 peak=1\ntask=0 status=0":            {Told: true},
 	} {
 		got, ok := ParseReport(text)
 		assert.True(t, ok, text)
 		assert.Equal(t, want, got, text)
 	}
-	for _, text := range []string{"", "status", "status=", "status=-1", "oom=1", "status=1 oom=x", "Killed", "status=4294967296"} {
+	for _, text := range []string{"", "usage utime=1 stime=1 peak=1", "status", "status=", "status=-1", "oom=1", "status=1 oom=x", "Killed", "status=4294967296"} {
 		_, ok := ParseReport(text)
 		assert.False(t, ok, text)
 	}
@@ -199,6 +206,29 @@ func TestNeverStarted(t *testing.T) {
 	assert.True(t, r.End.Orphaned)
 	assert.Equal(t, uint32(15), r.End.Report.Status)
 	assert.Nil(t, r.StartFault)
+}
+
+func TestUsageOf(t *testing.T) {
+	assert.Nil(t, UsageOf(pod(running)))
+	assert.Nil(t, UsageOf(pod(ended(0, "Completed", "usage utime=1000 stime=1000 peak=1"))), "nothing has run")
+	assert.Equal(t, &job.Usage{UserMS: 1, SystemMS: 2, PeakBytes: 3}, UsageOf(pod(ended(0, "Completed", "usage utime=1000 stime=2000 peak=3\ntask=0 status=0 oom=0\n"))))
+}
+
+// FuzzParseReport: whatever a task left there, the sums of many nodes hold.
+func FuzzParseReport(f *testing.F) {
+	f.Add("orphaned\nusage utime=1 stime=2 peak=3\ntask=0 status=256 oom=1 utime=1 stime=2 peak=3\n")
+	f.Add("usage utime=72057594037927936 stime=0 peak=9007199254740992\ntask=0 status=0")
+	f.Add("never started\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		report, ok := ParseReport(text)
+		require.Equal(t, ok, report.Told || report.Orphaned || report.NeverStarted)
+		if report.Usage == nil {
+			return
+		}
+		require.LessOrEqual(t, report.Usage.UserMS, uint64(maxMicros/1000))
+		require.LessOrEqual(t, report.Usage.SystemMS, uint64(maxMicros/1000))
+		require.LessOrEqual(t, report.Usage.PeakBytes, uint64(maxPeak))
+	})
 }
 
 func FuzzRead(f *testing.F) {
