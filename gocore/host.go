@@ -10,6 +10,7 @@ package main
 // static int host_update(const struct k8s_host *h, uint32_t id, char **f) { return h->update(id, (const char *const *)f); }
 // static int host_end_step(const struct k8s_host *h, uint32_t id, uint32_t step) { return h->end_step(id, step); }
 // static int host_step_facts(const struct k8s_host *h, uint32_t id, uint32_t step, char *out, size_t n) { return h->step_facts(id, step, out, n); }
+// static int host_amend(const struct k8s_host *h, uint32_t id, char **f, char *out, size_t n) { return h->amend(id, (const char *const *)f, out, n); }
 // static int host_complete(const struct k8s_host *h, uint32_t id) { return h->complete_out_of_memory(id); }
 import "C"
 
@@ -105,21 +106,45 @@ func (h *host) CompleteOutOfMemory(jobID uint32) error {
 
 // Update implements lifecycle.Slurm.
 func (h *host) Update(jobID uint32, fields []string) error {
+	vector, free := fieldVector(fields)
+	defer free()
+	return answer("slurm_update_job", C.host_update(&h.table, C.uint32_t(jobID), vector))
+}
+
+// Amend implements lifecycle.Slurm.
+func (h *host) Amend(jobID uint32, fields []string) (present string, changed bool, err error) {
+	vector, free := fieldVector(fields)
+	defer free()
+	out := C.calloc(1, C.size_t(factsCapacity))
+	defer C.free(out)
+	code := C.host_amend(&h.table, C.uint32_t(jobID), vector, (*C.char)(out), C.size_t(factsCapacity))
+	if code == C.int(syscall.EAGAIN) {
+		return C.GoString((*C.char)(out)), false, nil
+	}
+	return "", code == 0, answer("slurmdb_job_modify", code)
+}
+
+// fieldVector is a NULL-ended vector in C's memory, and what frees it.
+func fieldVector(fields []string) (**C.char, func()) {
 	pointers := C.malloc(C.size_t(len(fields)+1) * C.size_t(unsafe.Sizeof((*C.char)(nil))))
-	defer C.free(pointers)
 	vector := unsafe.Slice((**C.char)(pointers), len(fields)+1)
 	for i, field := range fields {
 		vector[i] = C.CString(field)
-		defer C.free(unsafe.Pointer(vector[i]))
 	}
 	vector[len(fields)] = nil
-	return answer("slurm_update_job", C.host_update(&h.table, C.uint32_t(jobID), (**C.char)(pointers)))
+	return (**C.char)(pointers), func() {
+		for _, field := range vector {
+			C.free(unsafe.Pointer(field))
+		}
+		C.free(pointers)
+	}
 }
 
 // Slurm's error numbers (slurm_errno.h) that matter here; the same from 22.05 on.
 const (
 	errDisabled     = 2037 // ESLURM_DISABLED: --no-requeue
 	errSettingIndex = 2103 // ESLURM_JOB_SETTING_DB_INX
+	errFinished     = 2084 // ESLURM_JOB_FINISHED
 )
 
 // Final implements lifecycle.Slurm: what slurmctld itself answered, but for the states
@@ -141,6 +166,12 @@ var passing = map[int]bool{
 func (h *host) NoRequeue(err error) bool {
 	var e *slurmError
 	return errors.As(err, &e) && e.code == errDisabled
+}
+
+// Ended implements lifecycle.Slurm.
+func (h *host) Ended(err error) bool {
+	var e *slurmError
+	return errors.As(err, &e) && e.code == errFinished
 }
 
 // Log writes one line into Slurm's log.

@@ -50,6 +50,11 @@ struct k8s_host {
 	 * Slurm's text: "cpu=4,mem=400M,node=2,gres/gpu=2,gres/gpu:a100=2"), overlap (0|1: srun
 	 * --overlap; of the host's own step alone). */
 	int (*step_facts)(uint32_t job_id, uint32_t step_id, char *out, size_t capacity);
+	/* Changes the AdminComment that slurmdbd keeps of a job that has ended, for which update is
+	 * refused; within 3 s. Fields: admin_comment, expected (what it is thought to be, or empty),
+	 * user_id (of the job), array_job_id and array_task_id (of an array's task). EAGAIN: it is not
+	 * as expected, and `out` has what it is. ENOSYS: there is no slurmdbd, or none in this process's reach. */
+	int (*amend)(uint32_t job_id, const char *const *fields, char *out, size_t capacity);
 };
 
 /* A request: size-versioned, with a vector of its facts.

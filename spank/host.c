@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "amend.h"
 #include "say.h"
 #include "slurm_api.h"
 
@@ -150,6 +151,7 @@ const struct k8s_host *host_table(void)
 		.complete_out_of_memory = complete_out_of_memory,
 		.end_step = end_step,
 		.step_facts = step_facts,
+		.amend = host_amend,
 	};
 
 	return &table;

@@ -67,6 +67,7 @@ struct fake_host {
 	bool was_deaf; /* at the last of them: signals were blocked */
 	int limit; /* the one resource that getrlimit calls limited, to `limit_value`; -1 for none */
 	rlim_t limit_value;
+	void *(*more_symbols)(const char *name); /* looked up first */
 	int threads_left; /* how many threads may be made; -1: any number */
 };
 

@@ -204,6 +204,8 @@ void *slurm_symbol(const char *name)
 		{ "opt", &host },
 	};
 
+	if (host.more_symbols && host.more_symbols(name))
+		return host.more_symbols(name);
 	if (!strcmp(name, "sbopt"))
 		return host.is_sbatch ? &host : NULL;
 	if (!strcmp(name, "spank_prepend_task_argv"))

@@ -122,6 +122,26 @@ func (r Record) Encode() string {
 	}
 }
 
+// Join is the record with what stands in another one of the same job.
+func (r Record) Join(there Record) Record {
+	steps := slices.Clone(there.Steps)
+	for _, step := range r.Steps {
+		if !slices.ContainsFunc(steps, step.sameRun) {
+			steps = append(steps, step)
+		}
+	}
+	r.Steps, r.Gated, r.Foreign = steps, max(r.Gated, there.Gated), there.Foreign
+	if r.Reason == "" {
+		r.Reason = there.Reason
+	}
+	return r
+}
+
+// sameRun: both are of one run of one step.
+func (s StepRecord) sameRun(other StepRecord) bool {
+	return s.Step == other.Step && s.Component == other.Component && s.Restarts == other.Restarts
+}
+
 func (r *Record) texts() []*string {
 	texts := []*string{&r.Foreign, &r.Reason}
 	for i := range r.Steps {

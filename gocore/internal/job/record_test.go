@@ -135,3 +135,17 @@ func TestUsageAdds(t *testing.T) {
 	u.Add(Usage{UserMS: math.MaxUint64, SystemMS: maxNumber, PeakBytes: 31})
 	assert.Equal(t, Usage{UserMS: maxNumber, SystemMS: maxNumber, PeakBytes: 31}, u)
 }
+
+func TestRecordJoin(t *testing.T) {
+	step := func(name string, restarts uint32, node string) StepRecord {
+		return StepRecord{Step: name, Restarts: restarts, Node: node}
+	}
+	mine := Record{Gated: 3, Reason: "mine", Foreign: "old", Steps: []StepRecord{step("batch", 0, "a"), step("1", 1, "mine"), step("batch", 1, "b")}}
+	there := Record{Gated: 1, Reason: "theirs", Foreign: "new", Steps: []StepRecord{step("batch", 0, "a"), step("0", 1, "c"), step("1", 1, "theirs")}}
+	got := mine.Join(there)
+	assert.Equal(t, Record{Gated: 3, Reason: "mine", Foreign: "new", Steps: []StepRecord{
+		step("batch", 0, "a"), step("0", 1, "c"), step("1", 1, "theirs"), step("batch", 1, "b"),
+	}}, got)
+	assert.Len(t, there.Steps, 3)
+	assert.Equal(t, "theirs", Record{}.Join(there).Reason)
+}

@@ -196,7 +196,22 @@ func (s *Step) remember(reason string) {
 	}
 	s.record.Reason = reason
 	s.used = nil // it stands in the record
-	s.update([]string{"admin_comment=" + s.record.Encode()})
+	record := s.record
+	err := s.insist("update", func() error {
+		return s.Slurm.Update(s.Job.ID, []string{"admin_comment=" + record.Encode()})
+	})
+	if err == nil {
+		return
+	}
+	s.writing.Go(func() {
+		defer recoverTo(s.Log)
+		if s.started.Load() && s.Slurm.Ended(err) {
+			err = s.amend(record)
+		}
+		if err != nil {
+			s.Log.WithError(err).Info("Slurm did not take the job's update")
+		}
+	})
 }
 
 // rememberUnstarted counts an incarnation that Slurm requeued before it started.

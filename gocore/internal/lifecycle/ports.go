@@ -55,6 +55,11 @@ type Slurm interface {
 	Final(err error) bool
 	// NoRequeue tells an error of Requeue that says the job has --no-requeue.
 	NoRequeue(err error) bool
+	// Ended tells an error of Update that says the job is over.
+	Ended(err error) bool
+	// Amend changes what Slurm's accounting keeps of a job that is over, by the fields of gocore.h.
+	// Not changed and no error: AdminComment is not as expected, but as present says.
+	Amend(jobID uint32, fields []string) (present string, changed bool, err error)
 }
 
 // Relay is one task's relay on this node.

@@ -38,7 +38,7 @@ func (s *Step) note(exits []stream.Exit) {
 	}
 }
 
-// keepUsage writes the record, unless it went with a reason. Slurm refuses it once the job is
+// keepUsage writes the record, unless it went with a reason. slurmctld refuses it once the job is
 // over, so it comes before the relays' exit; nothing depends on it, so they do not wait long.
 func (s *Step) keepUsage() {
 	if s.used == nil {
@@ -48,9 +48,13 @@ func (s *Step) keepUsage() {
 	s.used = nil
 	written := make(chan struct{})
 	s.writing.Go(func() {
-		defer close(written)
 		defer recoverTo(s.Log)
-		if err := s.writeUsage(record, used); err != nil {
+		record, err := s.writeUsage(record, used)
+		close(written)
+		if s.Slurm.Ended(err) {
+			err = s.amend(record)
+		}
+		if err != nil {
 			s.Log.WithError(err).Info("Slurm did not take what the step used")
 		}
 	})
@@ -64,22 +68,23 @@ func (s *Step) keepUsage() {
 }
 
 // writeUsage tries again only for as long as the step's end waits. In a goroutine of its own.
-func (s *Step) writeUsage(record job.Record, used job.StepRecord) error {
+func (s *Step) writeUsage(record job.Record, used job.StepRecord) (job.Record, error) {
 	late := s.Clock.Now().Add(usageLimit)
 	for {
-		err := s.tryUsage(record, used)
+		whole, err := s.tryUsage(record, used)
 		if err == nil || s.Slurm.Final(err) || s.Clock.Now().Add(usagePause).After(late) {
-			return err
+			return whole, err
 		}
 		s.Clock.Sleep(usagePause)
 	}
 }
 
-func (s *Step) tryUsage(record job.Record, used job.StepRecord) error {
+// tryUsage gives the whole record, too.
+func (s *Step) tryUsage(record job.Record, used job.StepRecord) (job.Record, error) {
 	if s.numbered { // the job's other steps write there, too
 		facts, err := s.Slurm.Facts(s.id)
 		if err != nil {
-			return err
+			return record, err
 		}
 		namespace := record.Namespace
 		record, record.Foreign = job.ParseAdminComment(fact(facts, "admin_comment"))
@@ -89,10 +94,10 @@ func (s *Step) tryUsage(record job.Record, used job.StepRecord) error {
 		record.Steps = append(record.Steps, used)
 	} else if s.startedSteps() {
 		if err := s.takeSteps(&record, &used); err != nil {
-			return err
+			return record, err
 		}
 	}
-	return s.Slurm.Update(s.id, []string{"admin_comment=" + record.Encode()})
+	return record, s.Slurm.Update(s.id, []string{"admin_comment=" + record.Encode()})
 }
 
 // startedSteps: the script called Slurm's commands, so that steps of srun may have written

@@ -25,6 +25,8 @@ const (
 	errSlurmFinal     = slurmError("Invalid job id specified")
 	errSlurmPending   = slurmError("Job is pending execution")
 	errSlurmNoRequeue = slurmError("Requested operation is presently disabled")
+	errSlurmEnded     = slurmError("Job has already finished")
+	errNoAccounting   = slurmError("no slurmdbd")
 )
 
 // fakeSlurm is slurmctld with the one job.
@@ -36,6 +38,8 @@ type fakeSlurm struct {
 	requeue   bool
 	asked     bool // what the user said about requeue
 	comment   string
+	kept      *string // by slurmdbd, once it was amended
+	unknown   int     // so many times slurmdbd does not have the job yet
 	begin     string
 	restarts  int
 	requeues  int
@@ -138,6 +142,9 @@ func (s *fakeSlurm) Update(id uint32, fields []string) error {
 	return s.w.call(context.Background(), "Update", func() error {
 		s.mu.Lock()
 		defer s.mu.Unlock()
+		if s.over() {
+			return errSlurmEnded
+		}
 		for _, field := range fields {
 			key, value, _ := strings.Cut(field, "=")
 			switch key {
@@ -156,6 +163,50 @@ func (s *fakeSlurm) Update(id uint32, fields []string) error {
 	})
 }
 
+// over: slurmctld takes no update any more.
+func (s *fakeSlurm) over() bool { return s.state != "RUNNING" && s.state != "PENDING" }
+
+func (s *fakeSlurm) Amend(id uint32, fields []string) (present string, changed bool, err error) {
+	err = s.w.call(context.Background(), "Amend", func() error {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if !s.over() {
+			s.w.breaks("amended in state %s", s.state)
+		}
+		if s.kept == nil { // slurmctld has handed over what it had
+			s.kept = new(string)
+			*s.kept = s.comment
+		}
+		comment := fact(fields, "admin_comment")
+		s.w.checkComment(comment)
+		if fact(fields, "user_id") != "1000" {
+			s.w.breaks("amended without the user")
+		}
+		if s.unknown > 0 {
+			s.unknown--
+			return nil
+		}
+		if present = *s.kept; present == fact(fields, "expected") {
+			changed, *s.kept = true, comment
+		}
+		return nil
+	})
+	return present, changed, err
+}
+
+// amended is what stands in slurmdbd's AdminComment, where it was amended.
+func (s *fakeSlurm) amended() job.Record {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.kept == nil {
+		return job.Record{}
+	}
+	record, _ := job.ParseAdminComment(*s.kept)
+	return record
+}
+
+func (s *fakeSlurm) Ended(err error) bool { return errors.Is(err, errSlurmEnded) }
+
 func (s *fakeSlurm) CompleteOutOfMemory(id uint32) error {
 	return s.w.call(context.Background(), "CompleteOutOfMemory", func() error {
 		s.mu.Lock()
@@ -169,7 +220,7 @@ func (s *fakeSlurm) CompleteOutOfMemory(id uint32) error {
 }
 
 func (s *fakeSlurm) Final(err error) bool {
-	return errors.Is(err, errSlurmFinal) || errors.Is(err, errSlurmNoRequeue) || errors.Is(err, errSlurmPending)
+	return errors.Is(err, errSlurmFinal) || errors.Is(err, errSlurmNoRequeue) || errors.Is(err, errSlurmPending) || errors.Is(err, errSlurmEnded)
 }
 func (s *fakeSlurm) NoRequeue(err error) bool { return errors.Is(err, errSlurmNoRequeue) }
 
