@@ -46,7 +46,12 @@ type slurmError struct {
 	code int
 }
 
-func (e *slurmError) Error() string { return fmt.Sprintf("%s: Slurm error %d", e.call, e.code) }
+func (e *slurmError) Error() string {
+	if e.code < 1000 { // Slurm's own begin there
+		return e.call + ": " + syscall.Errno(e.code).Error()
+	}
+	return fmt.Sprintf("%s: Slurm error %d", e.call, e.code)
+}
 
 func answer(call string, code C.int) error {
 	if code == 0 {

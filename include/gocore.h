@@ -53,7 +53,7 @@ struct k8s_host {
 	/* Changes the AdminComment that slurmdbd keeps of a job that has ended, for which update is
 	 * refused; within 3 s. Fields: admin_comment, expected (what it is thought to be, or empty),
 	 * user_id (of the job), array_job_id and array_task_id (of an array's task). EAGAIN: it is not
-	 * as expected, and `out` has what it is. ENOSYS: there is no slurmdbd, or none in this process's reach. */
+	 * as expected, and `out` has what it is, or nothing where slurmdbd does not have the job yet. ENOSYS: there is no slurmdbd, or none in this process's reach. */
 	int (*amend)(uint32_t job_id, const char *const *fields, char *out, size_t capacity);
 };
 

@@ -126,7 +126,9 @@ static int look(const struct calls *calls, void *connection, slurmdb_job_cond_t 
 
 	if (!rows)
 		return errno > 0 ? errno : EIO;
-	if (calls->count(rows) == 1) {
+	if (calls->count(rows) == 0) { /* slurmctld tells of a new job only every few seconds */
+		result = EAGAIN;
+	} else if (calls->count(rows) == 1) {
 		row = calls->pop(rows);
 		result = compare(amendment, row);
 		calls->destroy_job(row);

@@ -265,14 +265,15 @@ static void test_something_else_is_there(void **state)
 	dbd.comment = NULL;
 	assert_int_equal(amend_as("expected=mine"), EAGAIN);
 	assert_string_equal(out, "");
+	dbd.rows = 0;
+	assert_int_equal(amend_as("expected="), EAGAIN);
+	assert_string_equal(out, "");
 }
 
 /* Whatever slurmdbd finds, no other job is changed. */
 static void test_not_another_job(void **state)
 {
 	(void)state;
-	dbd.rows = 0;
-	assert_int_equal(amend_as("expected="), ESLURM_INVALID_JOB_ID);
 	dbd.rows = 2;
 	assert_int_equal(amend_as("expected="), ESLURM_INVALID_JOB_ID);
 	dbd.rows = 1;

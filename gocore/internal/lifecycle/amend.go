@@ -20,7 +20,7 @@ const (
 	stepsFirst = 500 * time.Millisecond
 )
 
-var errOthersWrite = errors.New("the job's other steps write there at the same time")
+var errNotTaken = errors.New("slurmdbd does not have the job yet, or others write there at the same time")
 
 // amend writes the record for a job that is over. In the goroutine of s.writing.
 func (s *Step) amend(record job.Record) error {
@@ -35,7 +35,10 @@ func (s *Step) amend(record job.Record) error {
 			return err
 		}
 		if s.Clock.Now().After(late) {
-			return errOthersWrite
+			return errNotTaken
+		}
+		if present == expected { // the job is not known there yet
+			s.Clock.Sleep(usagePause)
 		}
 		there, _ := job.ParseAdminComment(present)
 		record, expected = record.Join(there), present

@@ -28,6 +28,7 @@ func TestRecordOfACancelledJob(t *testing.T) {
 		amended int
 	}{
 		"scancel":    {func(w *world) {}, []job.StepRecord{batchRecord()}, 1},
+		"at once":    {func(w *world) { w.slurm.unknown = 2 }, []job.StepRecord{batchRecord()}, 3},
 		"deaf tasks": {func(w *world) { w.tasks.traps = true }, []job.StepRecord{batchRecord()}, 1},
 		"second run": {func(w *world) {
 			w.slurm.restarts = 1
