@@ -52,6 +52,10 @@ func (h *fakeHost) CompleteOutOfMemory(uint32) error {
 }
 func (h *fakeHost) Final(error) bool     { return true }
 func (h *fakeHost) NoRequeue(error) bool { return false }
+func (h *fakeHost) Ended(error) bool     { return false }
+func (h *fakeHost) Amend(uint32, []string) (string, bool, error) {
+	return "", false, errors.New("not expected")
+}
 
 func (h *fakeHost) Update(_ uint32, fields []string) error {
 	h.mu.Lock()

@@ -4,6 +4,7 @@ package job
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -131,9 +132,8 @@ func (r Record) Join(there Record) Record {
 		}
 	}
 	r.Steps, r.Gated, r.Foreign = steps, max(r.Gated, there.Gated), there.Foreign
-	if r.Reason == "" {
-		r.Reason = there.Reason
-	}
+	r.Reason = cmp.Or(r.Reason, there.Reason)
+	r.Namespace = cmp.Or(r.Namespace, there.Namespace)
 	return r
 }
 

@@ -141,9 +141,9 @@ func TestRecordJoin(t *testing.T) {
 		return StepRecord{Step: name, Restarts: restarts, Node: node}
 	}
 	mine := Record{Gated: 3, Reason: "mine", Foreign: "old", Steps: []StepRecord{step("batch", 0, "a"), step("1", 1, "mine"), step("batch", 1, "b")}}
-	there := Record{Gated: 1, Reason: "theirs", Foreign: "new", Steps: []StepRecord{step("batch", 0, "a"), step("0", 1, "c"), step("1", 1, "theirs")}}
+	there := Record{Gated: 1, Reason: "theirs", Namespace: "slurm-dev", Foreign: "new", Steps: []StepRecord{step("batch", 0, "a"), step("0", 1, "c"), step("1", 1, "theirs")}}
 	got := mine.Join(there)
-	assert.Equal(t, Record{Gated: 3, Reason: "mine", Foreign: "new", Steps: []StepRecord{
+	assert.Equal(t, Record{Gated: 3, Reason: "mine", Namespace: "slurm-dev", Foreign: "new", Steps: []StepRecord{
 		step("batch", 0, "a"), step("0", 1, "c"), step("1", 1, "theirs"), step("batch", 1, "b"),
 	}}, got)
 	assert.Len(t, there.Steps, 3)

@@ -214,23 +214,6 @@ func TestUsageOf(t *testing.T) {
 	assert.Equal(t, &job.Usage{UserMS: 1, SystemMS: 2, PeakBytes: 3}, UsageOf(pod(ended(0, "Completed", "usage utime=1000 stime=2000 peak=3\ntask=0 status=0 oom=0\n"))))
 }
 
-// FuzzParseReport: whatever a task left there, the sums of many nodes hold.
-func FuzzParseReport(f *testing.F) {
-	f.Add("orphaned\nusage utime=1 stime=2 peak=3\ntask=0 status=256 oom=1 utime=1 stime=2 peak=3\n")
-	f.Add("usage utime=72057594037927936 stime=0 peak=9007199254740992\ntask=0 status=0")
-	f.Add("never started\n")
-	f.Fuzz(func(t *testing.T, text string) {
-		report, ok := ParseReport(text)
-		require.Equal(t, ok, report.Told || report.Orphaned || report.NeverStarted)
-		if report.Usage == nil {
-			return
-		}
-		require.LessOrEqual(t, report.Usage.UserMS, uint64(maxMicros/1000))
-		require.LessOrEqual(t, report.Usage.SystemMS, uint64(maxMicros/1000))
-		require.LessOrEqual(t, report.Usage.PeakBytes, uint64(maxPeak))
-	})
-}
-
 func FuzzRead(f *testing.F) {
 	for _, p := range []*corev1.Pod{pod(running), pod(ended(137, "OOMKilled", "status=9 oom=1")), unscheduled("Unschedulable", "0/1"), pod(waits("ErrImagePull", "x"))} {
 		text, err := json.Marshal(p)
