@@ -133,7 +133,7 @@ func (r Record) Join(there Record) Record {
 	}
 	r.Steps, r.Gated, r.Foreign = steps, max(r.Gated, there.Gated), there.Foreign
 	r.Reason = cmp.Or(r.Reason, there.Reason)
-	r.Namespace = cmp.Or(r.Namespace, there.Namespace)
+	r.Namespace, r.Cluster = cmp.Or(r.Namespace, there.Namespace), cmp.Or(r.Cluster, there.Cluster)
 	return r
 }
 
