@@ -117,6 +117,7 @@ func (r renderer) file(file string, id uint) (string, error) {
 	}
 	pod, err := podspec.Build(podspec.Input{
 		Job: j, Site: places[0], Session: 1, PodinitConfigMap: wellknown.PodinitConfigMap(r.podinit), Directory: identity.System{},
+		GPUs: j.SampleGPUs(),
 	})
 	if err != nil {
 		return "", err

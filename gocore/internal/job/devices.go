@@ -52,6 +52,21 @@ func (j Job) DevicesBeside(environments [][]string) [][]string {
 	return settings(environments, boundTo(environments), j.NodeGPUs, len(j.NodeGPUs))
 }
 
+// StepGPUs are the numbers on the Slurm node of the GPUs that this step has there, ascending: all
+// that the job has, or those among them that Slurm has named to the step's local tasks.
+func (j Job) StepGPUs(environments [][]string) []int {
+	if j.IsBatch() || sum(named(j.GRES, "gpu")) == int64(len(j.NodeGPUs)) {
+		return j.NodeGPUs
+	}
+	told := slices.Concat(boundTo(environments)...)
+	return slices.DeleteFunc(slices.Clone(j.NodeGPUs), func(device int) bool { return !slices.Contains(told, device) })
+}
+
+// SampleGPUs are as many as the job asks for: Slurm chooses which when it starts.
+func (j Job) SampleGPUs() []int {
+	return firstDevices(int(min(sum(named(j.GRES, "gpu")), maxDevices)))
+}
+
 // boundTo are the numbers of each task's GPUs on the Slurm node; nil: not known.
 func boundTo(environments [][]string) [][]int {
 	tasks := make([][]int, len(environments))

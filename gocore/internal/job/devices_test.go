@@ -86,6 +86,16 @@ func TestDevicesBeside(t *testing.T) {
 	}
 }
 
+func TestStepGPUs(t *testing.T) {
+	two := []GRES{{"gpu", "", 2}}
+	tasks := [][]string{slurmSets("6", "6"), slurmSets("4,6", "4,6"), slurmSets("9", "9")}
+	assert.Equal(t, []int{2, 4, 6}, Job{Step: "batch", GRES: two, NodeGPUs: []int{2, 4, 6}}.StepGPUs(tasks), "the script's are the job's")
+	assert.Equal(t, []int{4, 6}, Job{Step: "0", GRES: two, NodeGPUs: []int{2, 4, 6}}.StepGPUs(tasks), "what is not the job's is left out")
+	assert.Equal(t, []int{2, 4}, Job{Step: "0", GRES: two, NodeGPUs: []int{2, 4}}.StepGPUs(nil), "the step has all")
+	assert.Empty(t, Job{Step: "0", GRES: two}.StepGPUs(tasks))
+	assert.Equal(t, []int{0, 1}, Job{GRES: two}.SampleGPUs())
+}
+
 func TestNodeGPUs(t *testing.T) {
 	for text, want := range map[string][]int{
 		"":                                     nil,

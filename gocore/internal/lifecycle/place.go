@@ -70,7 +70,7 @@ func (s *Step) manifest(limit time.Time) (*corev1.Pod, *outcome) {
 		if err == nil {
 			pod, err := podspec.Build(podspec.Input{
 				Job: s.Job, Site: s.Site, Session: s.session, PodinitConfigMap: name, Shapes: s.shapes,
-				PullSecret: s.Job.Options.PullSecret != "", Directory: s.Directory,
+				PullSecret: s.Job.Options.PullSecret != "", Directory: s.Directory, GPUs: s.Job.StepGPUs(s.environments()),
 			})
 			if err != nil {
 				return nil, failed(report.Refused(err))

@@ -76,12 +76,20 @@ func (s *Step) prepared() []stream.Launch {
 
 // bindings are what of the step's devices and cpus Slurm has bound each task to.
 func (s *Step) bindings() (devices [][]string, cpus []*job.CPUs) {
-	environments := make([][]string, len(s.launches))
 	cpus = make([]*job.CPUs, len(s.launches))
 	for i := range s.launches {
-		environments[i], cpus[i] = s.launches[i].Env, (*job.CPUs)(s.launches[i].CPUs)
+		cpus[i] = (*job.CPUs)(s.launches[i].CPUs)
 	}
-	return s.devices(environments), s.Job.Affinity(cpus)
+	return s.devices(s.environments()), s.Job.Affinity(cpus)
+}
+
+// environments are those that Slurm gave to the tasks.
+func (s *Step) environments() [][]string {
+	environments := make([][]string, len(s.launches))
+	for i := range s.launches {
+		environments[i] = s.launches[i].Env
+	}
+	return environments
 }
 
 func (s *Step) devices(environments [][]string) [][]string {

@@ -4,7 +4,6 @@ package podspec
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -27,7 +26,7 @@ const (
 
 // container is the step's one container: podinit as process 1. It has no args and no
 // workingDir, which runc would make as root where the image lacks it.
-func container(in Input, image string, request Request, shm *resource.Quantity) corev1.Container {
+func container(in Input, image string, request Request, shm *resource.Quantity, env []corev1.EnvVar) corev1.Container {
 	resources := request.list()
 	mounts := []corev1.VolumeMount{
 		{Name: volumePodinit, MountPath: wellknown.PodinitDirectory, ReadOnly: true},
@@ -41,7 +40,7 @@ func container(in Input, image string, request Request, shm *resource.Quantity) 
 		Image: image,
 		Command: append([]string{wellknown.PodinitPath, "init", "--session=" + Session(in.Session)},
 			wellknown.PodinitLimits(in.Site.OrphanTimeout.Duration, in.startTimeout(), wellknown.Linger)...),
-		Env:                      environment(request),
+		Env:                      env,
 		Resources:                corev1.ResourceRequirements{Requests: resources, Limits: resources.DeepCopy()},
 		ImagePullPolicy:          corev1.PullPolicy(in.Site.Pod.PullPolicy),
 		TerminationMessagePolicy: corev1.TerminationMessageReadFile,
@@ -61,18 +60,6 @@ func (in Input) startTimeout() time.Duration {
 		return limit
 	}
 	return max(2*limit, in.Site.Gate.WaitMax.Duration+limit)
-}
-
-// environment of the container itself, which is what its runtime reads: NVIDIA's gives
-// every GPU of the node to an image that says NVIDIA_VISIBLE_DEVICES=all, unless the Pod
-// says void. Where the Pod has GPUs the device plugin says which.
-func environment(request Request) []corev1.EnvVar {
-	for name := range request.Resources {
-		if strings.HasPrefix(name, "nvidia.com/") || strings.Contains(name, "gpu") {
-			return nil
-		}
-	}
-	return []corev1.EnvVar{{Name: "NVIDIA_VISIBLE_DEVICES", Value: "void"}}
 }
 
 // shmSize is the site's for /dev/shm; nil: the runtime's own.

@@ -31,6 +31,9 @@ type Input struct {
 	// PullSecret tells that the Pod pulls with a Secret of its user's own beside the site's:
 	// the last one, which gets its name for each Pod that is made (NamePullSecret).
 	PullSecret bool
+	// GPUs are the numbers on the Slurm node of those that Slurm gave the step there, ascending, as
+	// far as they are known.
+	GPUs []int
 	// Shapes is asked only where a whole-node job must be clamped. nil, or an error of
 	// it: no clamp, and the scheduler's verdict stands.
 	Shapes func() (Shapes, error)
@@ -67,6 +70,14 @@ func Build(in Input) (*corev1.Pod, error) {
 	if err != nil {
 		return nil, err
 	}
+	place, err := placeOf(j, in.Site)
+	if err != nil {
+		return nil, err
+	}
+	devices, err := in.devices(request, place)
+	if err != nil {
+		return nil, err
+	}
 	pod := &corev1.Pod{
 		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
 		ObjectMeta: metav1.ObjectMeta{
@@ -77,7 +88,7 @@ func Build(in Input) (*corev1.Pod, error) {
 		},
 		Spec: corev1.PodSpec{
 			RestartPolicy:                 corev1.RestartPolicyNever,
-			Containers:                    []corev1.Container{container(in, image, request, shm)},
+			Containers:                    []corev1.Container{container(in, image, request, shm, devices)},
 			Volumes:                       volumes(in.PodinitConfigMap, shm),
 			SecurityContext:               podSecurity(j),
 			AutomountServiceAccountToken:  new(false),
@@ -85,10 +96,6 @@ func Build(in Input) (*corev1.Pod, error) {
 			TerminationGracePeriodSeconds: new(seconds(in.Site.Pod.TerminationGrace.Duration)),
 			ActiveDeadlineSeconds:         deadline(j.TimeLimit, in.Site.Pod.DeadlineMargin.Duration),
 		},
-	}
-	place, err := placeOf(j, in.Site)
-	if err != nil {
-		return nil, err
 	}
 	put(pod, place)
 	for _, secret := range in.Site.Registries.PullSecrets {

@@ -64,6 +64,11 @@ func TestGolden(t *testing.T) {
 			}
 			in.Job.GRES = []job.GRES{{Name: "gpu", Type: "a100", Count: 2}}
 		},
+		"gpu-by-slurm": func(in *Input) {
+			in.Site.Resources.GRES = map[string]site.GRES{"gpu": {RuntimeClass: "nvidia", Devices: site.DevicesSlurm}}
+			in.Site.Placement.Mode = site.PlaceNode
+			in.Job.GRES, in.GPUs = []job.GRES{{Name: "gpu", Count: 2}}, []int{1, 3}
+		},
 		"gres-table": func(in *Input) {
 			in.Site.Resources.GRES = map[string]site.GRES{
 				"shard": {Resource: "example.com/vgpu", Factor: 4}, "mig:1g": {Resource: "nvidia.com/mig-1g.10gb"},
@@ -189,7 +194,8 @@ func invariants(t *testing.T, in Input, pod *corev1.Pod) {
 		require.False(t, v.EmptyDir.SizeLimit.IsZero())
 	}
 	for _, e := range c.Env {
-		require.Equal(t, "NVIDIA_VISIBLE_DEVICES=void", e.Name+"="+e.Value)
+		require.Regexp(t, `^NVIDIA_VISIBLE_DEVICES=(void|[0-9]+(,[0-9]+)*)$`, e.Name+"="+e.Value)
+		require.Equal(t, e.Value == "void", len(in.GPUs) == 0)
 	}
 	if s.ActiveDeadlineSeconds != nil {
 		require.Greater(t, *s.ActiveDeadlineSeconds, int64(in.Job.TimeLimit/time.Second))

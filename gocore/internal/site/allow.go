@@ -18,6 +18,9 @@ func (c *Config) Allow() []string {
 		if g.RuntimeClass != "" {
 			words = append(words, "runtime-class:"+g.RuntimeClass)
 		}
+		if g.Devices != "" {
+			words = append(words, "devices:"+g.Devices)
+		}
 	}
 	for _, rule := range c.Placement.Rules {
 		for _, t := range rule.Tolerations {

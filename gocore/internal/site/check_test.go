@@ -53,7 +53,7 @@ namespace: jobs
 		"k8s.yaml:10: pod.shm_size: true is not a text",
 		`k8s.yaml:12: requeue: ["10s"] is not a table of keys (KEY: VALUE)`,
 		`k8s.yaml:14: resources.gres: "a b" is not NAME or NAME:TYPE of a Slurm GRES`,
-		"k8s.yaml:15: resources.gres.gpu: [4] is neither an extended resource such as nvidia.com/gpu nor a table of resource, factor, labels and runtime_class",
+		"k8s.yaml:15: resources.gres.gpu: [4] is neither an extended resource such as nvidia.com/gpu nor a table of resource, factor, labels, runtime_class and devices",
 		`k8s.yaml:18: submission.required_directives: "time" is not a list (["time"])`,
 		`k8s.yaml:19: submission.insecure_registries: "http://x" is not HOST or HOST:PORT`,
 		"k8s.yaml:21: submission.insecure_registries[1]: is empty",

@@ -25,7 +25,13 @@ type GRES struct {
 	Labels NodeLabels `json:"labels,omitempty"`
 	// RuntimeClass of the Pod.
 	RuntimeClass string `json:"runtime_class,omitempty"`
+	// Devices: DevicesSlurm, or empty: Kubernetes' device plugin chooses.
+	Devices string `json:"devices,omitempty"`
 }
+
+// DevicesSlurm: those that Slurm itself has chosen are handed on to NVIDIA's container runtime,
+// of a Pod that stays on the Slurm node's own machine.
+const DevicesSlurm = "slurm"
 
 // maxFactor: the product with any count that Slurm has stays far below 2^63.
 const maxFactor = 1 << 20
@@ -45,7 +51,7 @@ func (g *GRES) UnmarshalJSON(data []byte) error {
 	}
 	var whole plainGRES
 	if err := json.Unmarshal(data, &whole); err != nil {
-		return fmt.Errorf("%s is neither an extended resource such as nvidia.com/gpu nor a table of resource, factor, labels and runtime_class", data)
+		return fmt.Errorf("%s is neither an extended resource such as nvidia.com/gpu nor a table of resource, factor, labels, runtime_class and devices", data)
 	}
 	*g = GRES(whole)
 	return nil
@@ -53,7 +59,7 @@ func (g *GRES) UnmarshalJSON(data []byte) error {
 
 // MarshalJSON is the shortest form that UnmarshalJSON takes.
 func (g GRES) MarshalJSON() ([]byte, error) {
-	if g.Factor == 0 && len(g.Labels) == 0 && g.RuntimeClass == "" {
+	if g.Factor == 0 && len(g.Labels) == 0 && g.RuntimeClass == "" && g.Devices == "" {
 		return json.Marshal(g.Resource)
 	}
 	return json.Marshal(plainGRES(g))
@@ -103,9 +109,10 @@ func (c *Config) validateGRES(f *faults) {
 		if !gresKey.MatchString(key) {
 			f.add("resources.gres", "%q is not NAME or NAME:TYPE of a Slurm GRES", key)
 		}
-		if problem := extendedResource(g.Resource); problem != "" && (g.Resource != "" || len(g.Labels) == 0) {
+		if problem := extendedResource(g.Resource); problem != "" && (g.Resource != "" || len(g.Labels) == 0 && g.Devices == "") {
 			f.add(at, "%q %s", g.Resource, problem)
 		}
+		c.validateDevices(f, key, g)
 		if g.Factor < 0 || g.Factor > maxFactor {
 			f.add(at+".factor", "%d, must be from 1 to %d", g.Factor, maxFactor)
 		}
@@ -113,6 +120,23 @@ func (c *Config) validateGRES(f *faults) {
 		if g.RuntimeClass != "" {
 			f.objectName(at+".runtime_class", g.RuntimeClass)
 		}
+	}
+}
+
+// validateDevices: Slurm tells a task its devices of GPUs alone, and they mean something on one machine.
+func (c *Config) validateDevices(f *faults, key string, g GRES) {
+	at := "resources.gres." + key + ".devices"
+	name, _, _ := strings.Cut(key, ":")
+	switch {
+	case g.Devices == "":
+	case g.Devices != DevicesSlurm:
+		f.add(at, "%q is not %s", g.Devices, DevicesSlurm)
+	case name != "gpu":
+		f.add(at, "which devices Slurm has chosen is known of gpu alone")
+	case g.Resource != "":
+		f.add(at, "the device plugin of %q chooses its own: leave resource out", g.Resource)
+	case !c.Placement.everPinned():
+		f.add(at, "needs Pods that stay on Slurm's own node (placement.mode: %s)", PlaceNode)
 	}
 }
 

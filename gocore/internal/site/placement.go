@@ -67,6 +67,13 @@ type Place struct {
 	Labels        NodeLabels
 	Tolerations   []Toleration
 	Spread        []Spread
+	// Pinned: the Kubernetes node is the Slurm node's own machine.
+	Pinned bool
+}
+
+// everPinned tells whether there are jobs whose Pods stay on the Slurm node's own machine.
+func (p Placement) everPinned() bool {
+	return p.Mode == PlaceNode || slices.ContainsFunc(p.Rules, func(r PlacementRule) bool { return r.Mode == PlaceNode })
 }
 
 // For is the place of a job on a Slurm node; an empty node asks for no node of its own.
@@ -101,7 +108,7 @@ func (p Placement) For(partition, qos, account, node string) (Place, error) {
 	if err != nil {
 		return Place{}, fmt.Errorf("placement of Slurm's node %q: %w", node, err)
 	}
-	place.Labels = labels
+	place.Labels, place.Pinned = labels, true
 	return place, nil
 }
 

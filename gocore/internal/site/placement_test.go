@@ -35,8 +35,8 @@ func TestPlacementFor(t *testing.T) {
 		partition, qos, account, node string
 		want                          Place
 	}{
-		{"main", "urgent", "physics", "n1", Place{Labels: NodeLabels{"pool": {"a", "b"}, "example.com/slurm": {"worker-1"}}}},
-		{"main", "", "", "n2", Place{Labels: NodeLabels{"pool": {"a", "b"}, "example.com/slurm": {"n2"}}}},
+		{"main", "urgent", "physics", "n1", Place{Labels: NodeLabels{"pool": {"a", "b"}, "example.com/slurm": {"worker-1"}}, Pinned: true}},
+		{"main", "", "", "n2", Place{Labels: NodeLabels{"pool": {"a", "b"}, "example.com/slurm": {"n2"}}, Pinned: true}},
 		{"main", "", "", "", Place{Labels: NodeLabels{"pool": {"a", "b"}}}},
 		{"big", "urgent", "physics", "", Place{Labels: NodeLabels{"pool": {"b"}}, Tolerations: []Toleration{{"gpu", "a100", "NoSchedule"}}}},
 		{"gpu", "urgent", "biology", "", Place{Labels: NodeLabels{"pool": {"b"}}, Tolerations: []Toleration{{"gpu", "a100", "NoSchedule"}}}},
