@@ -24,6 +24,7 @@ static int length_of(uint8_t kind)
 		return 0;
 	case K8S_CALL_SIGNAL:
 	case K8S_CALL_WINSIZE:
+	case K8S_CALL_COMMAND_END:
 	case K8S_CALL_CREDIT_BACK:
 	case K8S_CALL_EXIT:
 		return 4;

@@ -16,6 +16,7 @@
 #include "../common/bytes.h"
 #include "../common/message.h"
 #include "../include/frames.h"
+#include "client_allocated.h"
 #include "client_end.h"
 #include "client_open.h"
 #include "client_words.h"
@@ -130,6 +131,17 @@ static void read_input(void)
 	send_message(K8S_CALL_INPUT, bytes, (uint32_t)count);
 }
 
+static void tell_command_end(void)
+{
+	unsigned char payload[4];
+	int status;
+
+	if (!allocated_ended(&status))
+		return;
+	k8s_put_u32(payload, (uint32_t)status);
+	send_message(K8S_CALL_COMMAND_END, payload, sizeof(payload));
+}
+
 static void read_signals(void)
 {
 	unsigned char payload[4];
@@ -142,9 +154,14 @@ static void read_signals(void)
 			k8s_put_u16(payload + 2, size.ws_col);
 			send_message(K8S_CALL_WINSIZE, payload, sizeof(payload));
 		}
-		if (number == SIGWINCH)
+		if (number == SIGCHLD)
+			tell_command_end();
+		if (number == SIGWINCH || number == SIGCHLD)
 			continue;
-		if ((number == SIGINT || number == SIGTERM) && ++client.unanswered >= UNANSWERED)
+		if (number == SIGHUP)
+			allocated_hang_up();
+		if (!allocated_runs() && (number == SIGINT || number == SIGTERM) &&
+		    ++client.unanswered >= UNANSWERED)
 			client_end(number);
 		k8s_put_u32(payload, (uint32_t)number);
 		send_message(K8S_CALL_SIGNAL, payload, sizeof(payload));
@@ -175,6 +192,22 @@ static void keep(struct out *out, const struct k8s_message *message)
 	consume(K8S_MESSAGE_HEADER);
 }
 
+static void take_allocated(const struct k8s_message *message)
+{
+	const char *why = strcmp(client.name, "salloc") ? "the Slurm node sent what makes no sense"
+							: allocated_take(message->payload, message->length);
+
+	if (why)
+		client_give_up(client.name, why);
+	consume(K8S_MESSAGE_HEADER + message->length);
+}
+
+static void end_with(int status)
+{
+	client.over = true;
+	client.status = status;
+}
+
 static void take(const struct k8s_message *message)
 {
 	client.unanswered = 0;
@@ -188,17 +221,20 @@ static void take(const struct k8s_message *message)
 	case K8S_CALL_TERMINAL:
 		keep(&client.tty, message);
 		break;
+	case K8S_CALL_ALLOCATED:
+		take_allocated(message);
+		break;
 	case K8S_CALL_CREDIT_BACK:
 		client.credit += k8s_get_u32(message->payload);
 		break;
 	case K8S_CALL_EXIT:
-		client.over = true;
-		client.status = (int)k8s_get_u32(message->payload);
+		end_with((int)k8s_get_u32(message->payload));
+		allocated_leave(client.status, false);
 		break;
 	case K8S_CALL_REFUSED:
 		say("slurm-k8s: error: %s: %.*s", client.name, (int)message->length, message->payload);
-		client.over = true;
-		client.status = 1 << 8;
+		end_with(1 << 8);
+		allocated_leave(0, true);
 		break;
 	default:
 		break;
@@ -287,6 +323,18 @@ static void prepare(void)
 	client.tty.fd = isatty(STDOUT_FILENO) ? STDOUT_FILENO : isatty(STDERR_FILENO) ? STDERR_FILENO : STDIN_FILENO;
 }
 
+/* salloc does not read its stdin, but it looks whether it is a terminal. */
+static unsigned char terminals(void)
+{
+	unsigned char bits = 1;
+
+	if (!client.terminal)
+		return !strcmp(client.name, "salloc") && allocated_is_interactive();
+	for (int fd = 1; fd < 3; fd++)
+		bits |= (unsigned char)(isatty(fd) << fd);
+	return bits;
+}
+
 int client_run(const char *name, int argc, char **argv)
 {
 	client.name = name;
@@ -297,7 +345,7 @@ int client_run(const char *name, int argc, char **argv)
 		client.input_ended = !client.terminal;
 	}
 	prepare();
-	if (client_open(&client.up, name, argc, argv, client.terminal))
+	if (client_open(&client.up, name, argc, argv, terminals()))
 		return 1;
 	if (client.input_ended)
 		send_message(K8S_CALL_INPUT_END, NULL, 0);

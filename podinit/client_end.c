@@ -8,12 +8,14 @@
 #include <unistd.h>
 
 #include "../common/die.h"
+#include "client_allocated.h"
 #include "log.h"
 
 /* Those of job control are the shell's, and those of a broken program its own. */
-static const int left_alone[] = { SIGCHLD, SIGPIPE, SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT, SIGSEGV,
+static const int left_alone[] = { SIGPIPE, SIGTSTP, SIGTTIN, SIGTTOU, SIGCONT, SIGSEGV,
 				  SIGBUS,  SIGILL,  SIGFPE,  SIGTRAP, SIGABRT, SIGSYS };
 
+static sigset_t blocked; /* before */
 static struct termios before;
 static bool raw;
 
@@ -24,8 +26,13 @@ int client_catch_signals(void)
 	sigfillset(&set);
 	for (size_t i = 0; i < sizeof(left_alone) / sizeof(left_alone[0]); i++)
 		sigdelset(&set, left_alone[i]);
-	sigprocmask(SIG_SETMASK, &set, NULL);
+	sigprocmask(SIG_SETMASK, &set, &blocked);
 	return signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+}
+
+void client_release_signals(void)
+{
+	sigprocmask(SIG_SETMASK, &blocked, NULL);
 }
 
 int client_next_signal(int fd)
@@ -62,6 +69,7 @@ void client_end(int status)
 void client_give_up(const char *name, const char *why)
 {
 	put_back();
+	allocated_leave(0, true);
 	say("slurm-k8s: error: %s: %s", name, why);
 	_exit(1);
 }

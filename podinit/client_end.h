@@ -8,7 +8,10 @@
 /* Catches what the command is to get. Returns an fd that is readable when one came, or -1. */
 int client_catch_signals(void);
 
-/* The next that came, or 0. */
+/* In a child: all are as they were before. */
+void client_release_signals(void);
+
+/* The next that came, or 0. SIGCHLD is one, too. */
 int client_next_signal(int fd);
 
 /* Stdin's terminal becomes a mere wire: the one on the Slurm node echoes and edits. */

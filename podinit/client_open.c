@@ -42,17 +42,15 @@ static int add_directory(struct k8s_buffer *records)
 	return getcwd(path, sizeof(path)) && path[0] == '/' ? add_text(records, K8S_RECORD_DIRECTORY, path) : 0;
 }
 
-static int add_terminal(struct k8s_buffer *records)
+static int add_terminals(struct k8s_buffer *records, unsigned char terminals)
 {
 	struct winsize size = { 0 };
-	unsigned char value[4], files = 1;
+	unsigned char value[4];
 
 	ioctl(STDIN_FILENO, TIOCGWINSZ, &size);
 	k8s_put_u16(value, size.ws_row);
 	k8s_put_u16(value + 2, size.ws_col);
-	for (int fd = 1; fd < 3; fd++)
-		files |= (unsigned char)(isatty(fd) << fd);
-	return add(records, K8S_RECORD_TTY, value, sizeof(value)) || add(records, K8S_RECORD_TERMINALS, &files, 1);
+	return add(records, K8S_RECORD_TTY, value, sizeof(value)) || add(records, K8S_RECORD_TERMINALS, &terminals, 1);
 }
 
 /* sbatch would look for the file where it runs, which is the Slurm node. */
@@ -79,7 +77,7 @@ static int add_script(struct k8s_buffer *records, int index, const char *path)
 	return failed || add(records, K8S_RECORD_SCRIPT_WORD, at, sizeof(at)) ? -1 : 0;
 }
 
-static int add_all(struct k8s_buffer *records, const char *name, int argc, char **argv, int terminal)
+static int add_all(struct k8s_buffer *records, const char *name, int argc, char **argv, unsigned char terminals)
 {
 	int script = !strcmp(name, "sbatch") ? words_script(argc, argv) : 0;
 	int failed = add_text(records, K8S_RECORD_ARGV, name);
@@ -90,8 +88,8 @@ static int add_all(struct k8s_buffer *records, const char *name, int argc, char 
 		if (strchr(*variable, '='))
 			failed |= add_text(records, K8S_RECORD_ENV, *variable);
 	failed |= add_directory(records);
-	if (terminal)
-		failed |= add_terminal(records);
+	if (terminals)
+		failed |= add_terminals(records, terminals);
 	if (script && !failed)
 		return add_script(records, script, argv[script]);
 	return failed ? -1 : 0;
@@ -111,10 +109,10 @@ static int add_pieces(struct k8s_buffer *out, const struct k8s_buffer *records)
 	return client_message(out, K8S_CALL_RUN, NULL, 0);
 }
 
-int client_open(struct k8s_buffer *out, const char *name, int argc, char **argv, int terminal)
+int client_open(struct k8s_buffer *out, const char *name, int argc, char **argv, unsigned char terminals)
 {
 	struct k8s_buffer records = { .limit = K8S_CALL_RECORDS };
-	int rc = add_all(&records, name, argc, argv, terminal);
+	int rc = add_all(&records, name, argc, argv, terminals);
 
 	if (!rc)
 		rc = add_pieces(out, &records);

@@ -11,7 +11,8 @@
 int client_message(struct k8s_buffer *out, uint8_t kind, const void *payload, uint32_t length);
 
 /* Appends OPEN and RUN for this process: its words, directory, environment, the script of
- * sbatch, and where `terminal`, the size of stdin's. Returns 0, or -1 after a line on stderr. */
-int client_open(struct k8s_buffer *out, const char *name, int argc, char **argv, int terminal);
+ * sbatch, and the size of stdin's terminal where it is one for the command, as the others of
+ * these bits (K8S_RECORD_TERMINALS) are. Returns 0, or -1 after a line on stderr. */
+int client_open(struct k8s_buffer *out, const char *name, int argc, char **argv, unsigned char terminals);
 
 #endif

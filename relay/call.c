@@ -11,9 +11,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "../common/bytes.h"
+#include "../include/commands.h"
 #include "call_words.h"
 #include "commands.h"
 #include "rules.h"
@@ -26,7 +28,7 @@ void call_begin(struct call *call, uint32_t number)
 {
 	*call = (struct call){ .used = true, .number = number, .input = -1, .terminal = -1, .credit = K8S_CALL_CREDIT,
 			       .records.limit = K8S_CALL_RECORDS, .waiting.limit = K8S_CALL_CREDIT,
-			       .outputs = { { -1, 0 }, { -1, 0 } } };
+			       .outputs = { { -1, 0 }, { -1, 0 }, { -1, 0 } } };
 }
 
 static void close_one(int *fd)
@@ -40,8 +42,8 @@ void call_close(struct call *call)
 {
 	close_one(&call->input);
 	close_one(&call->terminal);
-	close_one(&call->outputs[0].fd);
-	close_one(&call->outputs[1].fd);
+	for (int i = 0; i < CALL_OUTPUTS; i++)
+		close_one(&call->outputs[i].fd);
 	k8s_buffer_clear(&call->records);
 	k8s_buffer_clear(&call->waiting);
 	if (call->script)
@@ -59,11 +61,15 @@ void call_refuse(struct call *call, const char *why)
 	call_close(call);
 }
 
-/* The command's ends of its files, and whether there is a terminal among them. */
+/* The command's ends of its files, and whether there is a terminal among them, or salloc's socket. */
 struct ends {
 	int files[3];
-	int terminal;
+	int terminal, socket;
 };
+
+/* What salloc's socket is in salloc. */
+#define SOCKET_FD 3
+#define SOCKET_VARIABLE K8S_ALLOCATE_FD "=3"
 
 static int pipe_to(int *ours, int *theirs, bool input)
 {
@@ -88,6 +94,17 @@ static int open_terminal(struct call *call, const struct words *words, struct en
 	return call->input < 0 ? -1 : fcntl(call->terminal, F_SETFL, O_NONBLOCK);
 }
 
+static int open_socket(struct call *call, struct ends *ends)
+{
+	int both[2];
+
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, both))
+		return -1;
+	call->outputs[CALL_ALLOCATED] = (struct call_output){ both[0], K8S_CALL_ALLOCATED };
+	ends->socket = both[1];
+	return fcntl(both[0], F_SETFL, O_NONBLOCK);
+}
+
 static int open_files(struct call *call, const struct words *words, struct ends *ends)
 {
 	static const uint8_t kinds[] = { 0, K8S_CALL_OUTPUT, K8S_CALL_ERROR };
@@ -103,7 +120,7 @@ static int open_files(struct call *call, const struct words *words, struct ends 
 		if (!(words->terminals & 1 << fd) && pipe_to(&output->fd, &ends->files[fd], false))
 			return -1;
 	}
-	return 0;
+	return strcmp(words->arguments[0], "salloc") ? 0 : open_socket(call, ends);
 }
 
 static void close_ends(struct ends *ends)
@@ -111,6 +128,7 @@ static void close_ends(struct ends *ends)
 	for (int fd = 0; fd < 3; fd++)
 		close_one(&ends->files[fd]);
 	close_one(&ends->terminal);
+	close_one(&ends->socket);
 }
 
 static _Noreturn void run(const char *path, struct words *words, const struct ends *ends)
@@ -125,8 +143,11 @@ static _Noreturn void run(const char *path, struct words *words, const struct en
 	for (int fd = 0; fd < 3; fd++)
 		if (dup2(ends->files[fd] >= 0 ? ends->files[fd] : ends->terminal, fd) < 0)
 			_exit(126);
+	if (ends->socket >= 0 && (ends->socket == SOCKET_FD ? fcntl(SOCKET_FD, F_SETFD, 0) : dup2(ends->socket, SOCKET_FD)) < 0)
+		_exit(126);
 	surroundings_enter(words->directory);
-	variables = surroundings_of(words->variables, words->variable_count, words->directory);
+	variables = surroundings_of(words->variables, words->variable_count, words->directory,
+				    ends->socket >= 0 ? SOCKET_VARIABLE : NULL);
 	signal(SIGPIPE, SIG_DFL);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
@@ -138,7 +159,7 @@ static _Noreturn void run(const char *path, struct words *words, const struct en
 
 static const char *fork_command(struct call *call, struct words *words)
 {
-	struct ends ends = { { -1, -1, -1 }, -1 };
+	struct ends ends = { { -1, -1, -1 }, -1, -1 };
 	char path[PATH_MAX];
 	pid_t pid = -1;
 
@@ -186,8 +207,11 @@ void call_settle(struct call *call)
 {
 	unsigned char status[4];
 
-	if (!call->reaped || call->terminal >= 0 || call->outputs[0].fd >= 0 || call->outputs[1].fd >= 0)
+	if (!call->reaped || call->terminal >= 0)
 		return;
+	for (int i = 0; i < CALL_OUTPUTS; i++)
+		if (call->outputs[i].fd >= 0)
+			return;
 	k8s_put_u32(status, (uint32_t)call->status);
 	commands_send(call->number, K8S_CALL_EXIT, status, sizeof(status));
 	call_close(call);
@@ -199,13 +223,26 @@ void call_signal(const struct call *call, int number)
 		kill(call->pid, number);
 }
 
+void call_command_ended(struct call *call, const unsigned char status[4])
+{
+	int fd = call->outputs[CALL_ALLOCATED].fd;
+
+	if (fd >= 0 && !call->command_ended)
+		(void)!send(fd, status, 4, MSG_NOSIGNAL | MSG_DONTWAIT);
+	call->command_ended = true;
+}
+
 void call_terminate(struct call *call, int64_t now)
 {
 	if (!call->running) {
 		call_refuse(call, "the caller has ended");
 		return;
 	}
+	call->gone = true;
+	call->kill_at = now + INSIST_MS;
+	/* salloc gives the allocation back when its COMMAND ends. */
+	if (call->allocated && !shutdown(call->outputs[CALL_ALLOCATED].fd, SHUT_RDWR))
+		return;
 	call_signal(call, SIGCONT);
 	call_signal(call, SIGTERM);
-	call->kill_at = now + INSIST_MS;
 }

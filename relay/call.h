@@ -17,8 +17,14 @@ struct call_output {
 	uint8_t kind; /* of the messages */
 };
 
+/* Beside stdout and stderr: the socket of the relay in the place of salloc's COMMAND. */
+#define CALL_OUTPUTS 3
+#define CALL_ALLOCATED 2
+
 struct call {
 	bool used, running;
+	bool gone; /* so is the caller: what the command still says is dropped */
+	bool allocated, command_ended; /* salloc's COMMAND was begun; its caller said that it has ended */
 	uint32_t number;
 	struct k8s_buffer records; /* until it runs */
 	pid_t pid;		   /* leads its process group; 0: reaped */
@@ -29,7 +35,7 @@ struct call {
 	struct k8s_buffer waiting;     /* input that the command has not read */
 	size_t taken, returned;	       /* bytes of waiting written; credit not yet given back */
 	size_t credit;		       /* output that may be sent */
-	struct call_output outputs[2]; /* stdout and stderr, or the terminal */
+	struct call_output outputs[CALL_OUTPUTS];
 	char *script, *script_directory; /* made for sbatch, removed at its end */
 	int64_t kill_at;		 /* milliseconds; 0: not */
 };
@@ -55,7 +61,10 @@ void call_settle(struct call *call);
 /* Signals the command's process group. */
 void call_signal(const struct call *call, int number);
 
-/* Asks the command to end, and remembers to insist. */
+/* salloc's COMMAND has ended, says the caller: a big-endian wait status. */
+void call_command_ended(struct call *call, const unsigned char status[4]);
+
+/* Asks the command to end, for want of a caller, and remembers to insist. */
 void call_terminate(struct call *call, int64_t now);
 
 #endif

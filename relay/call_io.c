@@ -130,6 +130,9 @@ void call_take(struct call *call, const struct k8s_message *message)
 	case K8S_CALL_WINSIZE:
 		take_size(call, message->payload);
 		break;
+	case K8S_CALL_COMMAND_END:
+		call_command_ended(call, message->payload);
+		break;
 	case K8S_CALL_CREDIT_BACK:
 		take_credit(call, k8s_get_u32(message->payload));
 		break;
@@ -140,19 +143,22 @@ void call_take(struct call *call, const struct k8s_message *message)
 
 bool call_may_read(const struct call *call)
 {
-	return call->credit > K8S_MESSAGE_HEADER && commands_have_room();
+	return call->gone || (call->credit > K8S_MESSAGE_HEADER && commands_have_room());
 }
 
 /* Returns what read did. */
 static ssize_t read_some(struct call *call, int *fd, uint8_t kind)
 {
 	static unsigned char bytes[K8S_MESSAGE_MAX];
-	size_t most = call->credit - K8S_MESSAGE_HEADER;
+	size_t most = call->gone ? sizeof(bytes) : call->credit - K8S_MESSAGE_HEADER;
 	ssize_t count = read(*fd, bytes, most < sizeof(bytes) ? most : sizeof(bytes));
 
 	if (count < 0 && (errno == EAGAIN || errno == EINTR))
 		return -1;
+	if (count > 0 && call->gone)
+		return count;
 	if (count > 0) {
+		call->allocated |= kind == K8S_CALL_ALLOCATED;
 		call->credit -= (size_t)count + K8S_MESSAGE_HEADER;
 		commands_send(call->number, kind, bytes, (uint32_t)count);
 		return count;
@@ -185,6 +191,6 @@ static void drain(struct call *call, int *fd, uint8_t kind)
 void call_drain(struct call *call)
 {
 	drain(call, &call->terminal, K8S_CALL_TERMINAL);
-	for (int i = 0; i < 2; i++)
+	for (int i = 0; i < CALL_OUTPUTS; i++)
 		drain(call, &call->outputs[i].fd, call->outputs[i].kind);
 }

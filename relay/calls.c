@@ -6,7 +6,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "call.h"
 #include "call_io.h"
 #include "commands.h"
 
@@ -23,12 +22,25 @@ static int64_t now_ms(void)
 	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
+/* Those of calls that run are freed. */
+static size_t all_records(void)
+{
+	size_t size = 0;
+
+	for (int i = 0; i < K8S_CALLS; i++)
+		if (calls[i].used)
+			size += calls[i].records.size;
+	return size;
+}
+
 static void take_opening(struct call *call, const struct k8s_message *message)
 {
 	if (call->running)
 		return;
 	if (message->kind == K8S_CALL_RUN)
 		call_start(call);
+	else if (all_records() + message->length > K8S_ALL_RECORDS)
+		call_refuse(call, "too many large calls of Slurm's commands are made in this Pod at once");
 	else if (k8s_buffer_append(&call->records, message->payload, message->length))
 		call_refuse(call, "arguments, environment and script are together more than 8 MiB");
 }
@@ -60,7 +72,7 @@ static void watch(struct pollfd files[], size_t *count, int fd, short events)
 	++*count;
 }
 
-/* Always four a call, so that calls_move finds them again; those that are not waited for have fd -1. */
+/* Always as many a call, so that calls_move finds them again; those that are not waited for have fd -1. */
 size_t calls_watch(struct pollfd files[CALLS_FILES])
 {
 	size_t count = 0;
@@ -70,32 +82,32 @@ size_t calls_watch(struct pollfd files[CALLS_FILES])
 		bool reading = call->used && call->running && call_may_read(call);
 
 		watch(files, &count, call->used && call_waits(call) ? call->input : -1, POLLOUT);
-		watch(files, &count, reading ? call->outputs[0].fd : -1, POLLIN);
-		watch(files, &count, reading ? call->outputs[1].fd : -1, POLLIN);
 		watch(files, &count, reading ? call->terminal : -1, POLLIN);
+		for (int output = 0; output < CALL_OUTPUTS; output++)
+			watch(files, &count, reading ? call->outputs[output].fd : -1, POLLIN);
 	}
 	return count;
 }
 
+static void move(struct call *call, const struct pollfd files[CALL_FILES])
+{
+	if (files[0].revents)
+		call_write(call);
+	if (files[1].revents)
+		call_read(call, &call->terminal, K8S_CALL_TERMINAL);
+	for (int i = 0; i < CALL_OUTPUTS; i++)
+		if (files[2 + i].revents)
+			call_read(call, &call->outputs[i].fd, call->outputs[i].kind);
+	if (call->reaped)
+		call_drain(call);
+	call_settle(call);
+}
+
 void calls_move(const struct pollfd *files, size_t count)
 {
-	for (size_t i = 0; i < K8S_CALLS && 4 * i + 3 < count; i++) {
-		struct call *call = &calls[i];
-
-		if (!call->used || !call->running)
-			continue;
-		if (files[4 * i].revents)
-			call_write(call);
-		if (files[4 * i + 1].revents)
-			call_read(call, &call->outputs[0].fd, call->outputs[0].kind);
-		if (files[4 * i + 2].revents)
-			call_read(call, &call->outputs[1].fd, call->outputs[1].kind);
-		if (files[4 * i + 3].revents)
-			call_read(call, &call->terminal, K8S_CALL_TERMINAL);
-		if (call->reaped)
-			call_drain(call);
-		call_settle(call);
-	}
+	for (size_t i = 0; i < K8S_CALLS && CALL_FILES * (i + 1) <= count; i++)
+		if (calls[i].used && calls[i].running)
+			move(&calls[i], files + CALL_FILES * i);
 }
 
 void calls_reap(void)

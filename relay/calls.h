@@ -8,9 +8,11 @@
 #include <stdint.h>
 
 #include "../common/message.h"
+#include "call.h"
 
-/* Files of a call: its input, stdout, stderr, and terminal. */
-#define CALLS_FILES (4 * K8S_CALLS)
+/* Files of a call: its input, terminal, and outputs. */
+#define CALL_FILES (2 + CALL_OUTPUTS)
+#define CALLS_FILES (CALL_FILES * K8S_CALLS)
 
 /* Does what a message of the Pod says. */
 void calls_take(const struct k8s_message *message);

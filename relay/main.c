@@ -8,6 +8,7 @@
 
 #include "../common/standard.h"
 #include "../include/frames.h"
+#include "allocated.h"
 #include "commands.h"
 #include "downlink.h"
 #include "ending.h"
@@ -108,6 +109,8 @@ int main(int argc, char **argv)
 	k8s_standard_files();
 	if (commands_called(argc, argv))
 		return commands_run();
+	if (allocated_called(argc, argv))
+		allocated_run(argc, argv);
 	if (launch_read(&launch, argc, argv))
 		return 1;
 	signals = signals_open();

@@ -99,14 +99,6 @@ static bool only_asks(char *const *words)
 	return false;
 }
 
-static bool has_word(char *const *words, const char *word)
-{
-	for (words++; *words; words++)
-		if (!strcmp(*words, word))
-			return true;
-	return false;
-}
-
 const char *rules_refuse(char *const *words)
 {
 	const char *rule = rule_of(words[0]);
@@ -115,9 +107,6 @@ const char *rules_refuse(char *const *words)
 		return "this site does not offer it in Pods (commands.allow in k8s.yaml)";
 	if (*rule && !only_asks(words))
 		return "this site offers queries alone in Pods (commands.allow in k8s.yaml): show, ping and version";
-	if (!strcmp(words[0], "salloc") && !has_word(words, "--no-shell") && !has_word(words, "--help") &&
-	    !has_word(words, "--usage") && !has_word(words, "--version") && !has_word(words, "-V"))
-		return "its shell or command would run on the Slurm node and not in the Pod: give --no-shell, then srun --jobid";
 	return NULL;
 }
 

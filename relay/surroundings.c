@@ -28,6 +28,7 @@ static const char *const input[] = {
 static const char *const withheld[] = {
 	"SLURM_CONF", "SLURM_CONF_SERVER", "SLURM_JWT", "SLURM_SACK_*", "SLURM_K8S_RELAY_FD", "SLURM_K8S_ARGV0",
 	"SLURM_K8S_BATCH", "SLURM_K8S_STEP", "SLURM_K8S_COMPONENT", "SLURM_K8S_COMMANDS_FD", "SLURM_K8S_INSIDE_*",
+	K8S_ALLOCATE_FD, K8S_ALLOCATED_FD, K8S_ALLOCATED_DIRECTORY,
 	K8S_CARRIED_PREFIX "*", "SLURM_SPANK_*", NULL,
 };
 
@@ -72,6 +73,11 @@ static bool is_inherited_option(const char *variable)
 	return value && !strcmp(value, variable + length + 1);
 }
 
+bool surroundings_tell(const char *variable)
+{
+	return !strncmp(variable, "SLURM_", 6) && variable[name_length(variable)] && !matches(withheld, variable);
+}
+
 static void put(char **variables, char *variable)
 {
 	size_t length = name_length(variable);
@@ -102,7 +108,7 @@ static int put_caller(char **variables, char *variable)
 	return put_carried(variables, variable);
 }
 
-char **surroundings_of(char *const *caller, size_t count, const char *directory)
+char **surroundings_of(char *const *caller, size_t count, const char *directory, const char *one)
 {
 	size_t mine = 0, given = 0;
 	char **variables, *text;
@@ -111,7 +117,7 @@ char **surroundings_of(char *const *caller, size_t count, const char *directory)
 		mine++;
 	while (rules_variable(given))
 		given++;
-	variables = calloc(mine + given + 2 * count + 3, sizeof(*variables));
+	variables = calloc(mine + given + 2 * count + 4, sizeof(*variables));
 	if (!variables)
 		return NULL;
 	for (size_t i = 0; i < mine; i++)
@@ -122,6 +128,8 @@ char **surroundings_of(char *const *caller, size_t count, const char *directory)
 			return NULL;
 	for (size_t i = 0; i < given; i++)
 		put(variables, (char *)rules_variable(i));
+	if (one)
+		put(variables, (char *)one);
 	if (directory && asprintf(&text, K8S_INSIDE_DIRECTORY "=%s", directory) >= 0)
 		put(variables, text);
 	text = getcwd(NULL, 0);

@@ -19,6 +19,11 @@ __attribute__((constructor)) static void remember(int count, char **words)
 	arguments_set(count, words);
 }
 
+bool arguments_are_known(void)
+{
+	return word_count > 0;
+}
+
 bool arguments_hold(const char *text)
 {
 	for (int i = 0; i < word_count && word_list[i]; i++)

@@ -10,6 +10,9 @@
  * environment. */
 bool arguments_hold(const char *text);
 
+/* Whether they are known: not every C library tells a plugin. */
+bool arguments_are_known(void);
+
 /* Word number `index`, or NULL where there is none. */
 const char *arguments_word(int index);
 

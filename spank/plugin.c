@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /* What Slurm looks up: every hook, and which part of the shim it is for in which process. */
+#include "allocate.h"
 #include "config.h"
 #include "epilog.h"
 #include "launch.h"
@@ -24,6 +25,9 @@ int slurm_spank_init(spank_t spank, int argc, char **argv)
 	config_load(argc, argv);
 	switch (spank_context()) {
 	case S_CTX_ALLOCATOR:
+		if (!submit_is_sbatch())
+			allocate_remember();
+		return options_register(spank);
 	case S_CTX_LOCAL:
 		return options_register(spank);
 	case S_CTX_REMOTE:
@@ -41,7 +45,9 @@ int slurm_spank_init_post_opt(spank_t spank, int argc, char **argv)
 
 	switch (spank_context()) {
 	case S_CTX_ALLOCATOR:
-		return submit_is_sbatch() ? submit_check(spank, config) : launch_check(spank, config, "salloc");
+		if (submit_is_sbatch())
+			return submit_check(spank, config);
+		return allocate_begin_again(config) ? -1 : launch_check(spank, config, "salloc");
 	case S_CTX_LOCAL:
 		return launch_check(spank, config, "srun");
 	case S_CTX_REMOTE:

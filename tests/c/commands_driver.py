@@ -5,19 +5,23 @@ and between them a core that carries bytes. PODINIT and RELAY name the builds to
 The real commands are scripts in a directory of the test's."""
 import os
 import select
+import shutil
 import socket
 import struct
 import subprocess
+import tempfile
 import time
+import unittest
 
 import podinit_wire as wire
-from podinit_driver import LIMIT, Late, Step, Stream
+from podinit_driver import LIMIT, Late, Step, Stream, write_text
 
 RELAY = os.path.abspath(os.environ.get("RELAY", "build/out/relay"))
 COMMANDS = 0xFFFFFFFE
 ALL = ["srun", "sbatch", "salloc", "scancel", "squeue", "sinfo", "sacct", "scontrol"]
 MESSAGE = struct.Struct(">IBBBBI")
-BEGIN, GONE, OPEN, RUN, INPUT, INPUT_END, SIGNAL, WINSIZE, CREDIT, OUTPUT, ERROR, TERMINAL, EXIT, REFUSED = range(1, 15)
+(BEGIN, GONE, OPEN, RUN, INPUT, INPUT_END, SIGNAL, WINSIZE, COMMAND_END, CREDIT, OUTPUT, ERROR, TERMINAL, ALLOCATED, EXIT,
+ REFUSED) = range(1, 17)
 
 
 def message(call, kind, payload=b""):
@@ -35,7 +39,7 @@ class Node:
         self.process = subprocess.Popen(["relay", "--commands"], executable=RELAY, env=environment, stdin=subprocess.DEVNULL,
                                         stdout=subprocess.DEVNULL, pass_fds=[theirs.fileno()])
         theirs.close()
-        self.decoder, self.sent = wire.Decoder(0), 0
+        self.decoder, self.sent, self.said = wire.Decoder(0), 0, b""
         records = b"".join([wire.record("C", name) for name in offered] + [wire.record("P", path) for path in directories] +
                            [wire.record("E", text) for text in variables])
         self.send(wire.START, records)
@@ -49,6 +53,15 @@ class Node:
             part = bytes(data[at:at + wire.PAYLOAD])
             self.send(wire.DATA, part, stream=wire.STDOUT, offset=self.sent)
             self.sent += len(part)
+
+    def until_said(self, text):
+        """Until these bytes came on the stream to the Pod."""
+        while text not in self.said:
+            data = self.socket.recv(1 << 16)
+            assert data, "the relay of commands has ended"
+            for frame in self.decoder.feed(data):
+                if frame.type == wire.DATA:
+                    self.said += frame.payload
 
     def close(self):
         self.socket.close()
@@ -70,13 +83,32 @@ class Up(Stream):
             self.bridge.node.carry(new)
 
 
+class CommandsTest(unittest.TestCase):
+    def setUp(self):
+        self.directory = tempfile.mkdtemp(prefix="commands-")
+        self.addCleanup(shutil.rmtree, self.directory, True)
+
+    def path(self, name):
+        return os.path.join(self.directory, name)
+
+    def command(self, name, script):
+        """A real command. Written before any task begins that calls it."""
+        write_text(self.path(name), "#!/bin/sh\n" + script)
+        os.chmod(self.path(name), 0o755)
+
+    def bridge(self, **options):
+        bridge = Bridge(self.directory, **options)
+        self.addCleanup(bridge.close)
+        return bridge
+
+
 class Bridge:
     def __init__(self, directory, offered=ALL, environment=None, image=None, **options):
         self.directory, self.offered = directory, offered
         self.step = Step(image={"PATH": "/usr/bin:/bin", **(image or {})}, **options)
         self.node = Node(offered, [directory], environment)
         self.step.streams[(COMMANDS, wire.STDOUT)] = Up(self)
-        self.core, self.down, self.told = None, bytearray(), 0
+        self.core, self.down, self.told, self.typed = None, bytearray(), 0, 0
         self.connect()
 
     def connect(self):
@@ -85,9 +117,18 @@ class Bridge:
         said = self.core.said("I", COMMANDS)
         self.send_down(int.from_bytes(said[0], "big") if said else 0)
 
-    def start(self, script):
-        names = [wire.record("C", name.split()[0]) for name in self.offered]
-        self.core.start(*names, *[wire.record("A", word) for word in ("/bin/sh", "-c", script)])
+    def start(self, script, size=None, shell="/bin/sh"):
+        """`size`: the rows and columns of a terminal."""
+        records = [wire.record("C", name.split()[0]) for name in self.offered]
+        records += [wire.record("A", word) for word in (shell, "-c", script)]
+        if size:
+            records.append(wire.record("T", struct.pack(">HH", *size)))
+        self.core.start(*records)
+
+    def type(self, keys):
+        """On the task's terminal."""
+        self.core.send(wire.DATA, keys, task=0, stream=wire.STDIN, offset=self.typed)
+        self.typed += len(keys)
 
     def send_down(self, offset):
         while offset < len(self.down):

@@ -3,36 +3,17 @@
 import os
 import random
 import select
-import shutil
 import socket
 import subprocess
-import tempfile
 import unittest
 
 import podinit_wire as wire
-from commands_driver import (ALL, BEGIN, COMMANDS, CREDIT, ERROR, EXIT, INPUT, OPEN, OUTPUT, RELAY, RUN,
-                             SIGNAL, Bridge, Node, message)
+from commands_driver import (ALL, BEGIN, COMMAND_END, COMMANDS, CREDIT, ERROR, EXIT, INPUT, OPEN, OUTPUT, RELAY,
+                             REFUSED, RUN, SIGNAL, Bridge, CommandsTest, Node, message)
 from podinit_driver import LIMIT, read_text, wait_for, write_text
 
 
-class CommandsTest(unittest.TestCase):
-    def setUp(self):
-        self.directory = tempfile.mkdtemp(prefix="commands-")
-        self.addCleanup(shutil.rmtree, self.directory, True)
-
-    def path(self, name):
-        return os.path.join(self.directory, name)
-
-    def command(self, name, script):
-        """A real command. Written before any task begins that calls it."""
-        write_text(self.path(name), "#!/bin/sh\n" + script)
-        os.chmod(self.path(name), 0o755)
-
-    def bridge(self, **options):
-        bridge = Bridge(self.directory, **options)
-        self.addCleanup(bridge.close)
-        return bridge
-
+class Test(CommandsTest):
     def test_streams_words_and_code(self):
         self.command("squeue", 'echo "out $0 $#: $1|$2"; echo err >&2; exit 7\n')
         status, out, err = self.bridge().run('squeue "a b" ""; echo "code $?"')
@@ -125,12 +106,6 @@ class CommandsTest(unittest.TestCase):
         self.assertEqual([line.split(": ")[2] for line in err.splitlines()], ["scontrol"] * 3 + ["srun"], err)
         self.assertIn("this site does not offer it in Pods (commands.allow in k8s.yaml)", err)
 
-    def test_salloc(self):
-        self.command("salloc", 'echo "ran $*"\n')
-        _, out, err = self.bridge().run("salloc -n1 hostname; salloc --no-shell -n1")
-        self.assertEqual(out, "ran --no-shell -n1\n")
-        self.assertIn("slurm-k8s: error: salloc: its shell or command would run on the Slurm node", err)
-
     def test_not_on_the_node(self):
         _, _, err = self.bridge().run("sinfo")
         self.assertEqual(err, "slurm-k8s: error: sinfo: not found on the Slurm node (commands.path in k8s.yaml)\n")
@@ -147,6 +122,25 @@ class CommandsTest(unittest.TestCase):
         write_text(self.path("go"), "")
         bridge.finish()
         self.assertEqual(bridge.text(), "all\nagain\n")
+
+    def test_one_that_never_reads_and_goes(self):
+        self.command("srun", "trap 'head -c 1000000 /dev/zero; echo over > %s; exit' TERM\n"
+                     "echo ready > %s\nwhile :; do head -c 100 /dev/zero; sleep 0.01; done\n" % (self.path("over"), self.path("ready")))
+        bridge = self.bridge()
+        files = "/proc/%d/fd" % bridge.node.process.pid
+        bridge.turn(0.5)
+        before = len(os.listdir(files))
+        bridge.start("sh -c 'echo $$ > %s; exec srun' | sleep 1000 & until test -s %s; do sleep 0.05; done; kill -9 $(cat %s); "
+                     "read forever" % (self.path("pid"), self.path("ready"), self.path("pid")))
+        bridge.until("the command's end", lambda: os.path.exists(self.path("over")))
+        bridge.until("the call's", lambda: len(os.listdir(files)) == before)
+
+    def test_large_calls_at_once(self):
+        node = Node(ALL, [self.directory])
+        self.addCleanup(node.close)
+        for call in range(1, 7):
+            node.carry(message(call, BEGIN) + message(call, OPEN, b"x" * 16384) * 500)
+        node.until_said(message(5, REFUSED, b"too many large calls of Slurm's commands are made in this Pod at once"))
 
     def test_one_that_does_not_read_keeps_nobody_waiting(self):
         self.command("srun", "cat /dev/zero\n")
@@ -186,13 +180,11 @@ class CommandsTest(unittest.TestCase):
         self.command("srun", 'test -t 0 && test -t 1 && echo "tty $(stty size)"; read line; echo "got $line"; '
                      "trap 'echo int; exit 5' INT; echo wait; while :; do sleep 0.1; done\n")
         bridge = self.bridge()
-        words = [wire.record("A", word) for word in ("/bin/sh", "-c", "srun; echo code $?")]
-        size = wire.record("T", (33).to_bytes(2, "big") + (99).to_bytes(2, "big"))
-        bridge.core.start(*[wire.record("C", name) for name in ALL], size, *words)
+        bridge.start("srun; echo code $?", size=(33, 99))
         bridge.until_text("tty 33 99\r\n")
-        bridge.core.send(wire.DATA, b"hello\r", task=0, stream=wire.STDIN, offset=0)
+        bridge.type(b"hello\r")
         bridge.until_text("got hello\r\nwait\r\n")
-        bridge.core.send(wire.DATA, b"\x03", task=0, stream=wire.STDIN, offset=6)
+        bridge.type(b"\x03")
         bridge.until_text("int\r\ncode 5\r\n")
 
     def test_the_end_of_the_job(self):
@@ -214,7 +206,7 @@ class CommandsTest(unittest.TestCase):
         bridge.start("until test -e %s; do sleep 0.05; done; squeue" % self.path("go"))
         chance = random.Random(5)
         good = [message(0, OPEN, wire.record("A", "squeue")), message(0, RUN), message(0, INPUT, b"x" * 100),
-                message(0, SIGNAL, b"\0\0\0\x0f"), message(0, CREDIT, b"\xff\xff\xff\xff"), message(0, OPEN, b"\xff" * 40)]
+                message(0, SIGNAL, b"\0\0\0\x0f"), message(0, COMMAND_END, b"\0\0\0\0"), message(0, CREDIT, b"\xff\xff\xff\xff"), message(0, OPEN, b"\xff" * 40)]
         for _ in range(300):
             with socket.socket(socket.AF_UNIX) as caller:
                 caller.connect(bridge.step.directory + "/commands")

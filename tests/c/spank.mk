@@ -18,7 +18,7 @@ $(SPANK_OUT)/spank_k8s.so: $(SPANK_SOURCES) $(SPANK_HEADERS) spank/spank_k8s.map
 	@mv -f $@.new $@
 
 # The tests: the shim's sources without slurm_api.c, which is the test's own, under sanitizers.
-SPANK_TESTS := legacy options submit refused launch components component_step step step_fault numbered join host epilog amend metadata
+SPANK_TESTS := legacy options submit refused launch components component_step allocate step step_fault numbered join host epilog amend metadata
 SPANK_TEST_CFLAGS := $(SPANK_CFLAGS) -Wno-unused-result -O1 -g -fno-omit-frame-pointer \
 	-fsanitize=address,undefined -fno-sanitize-recover=all
 SPANK_TEST_OBJECTS := $(patsubst spank/%.c,$(SPANK_BUILD)/%.o,$(filter-out spank/slurm_api.c,$(SPANK_SOURCES))) \
@@ -37,7 +37,7 @@ $(SPANK_BUILD)/%.o: tests/c/%.c $(SPANK_TEST_HEADERS)
 	$(SPANK_CC) $(SPANK_TEST_CFLAGS) -c $< -o $@
 
 $(SPANK_BUILD)/spank_%_test: $(SPANK_BUILD)/spank_%_test.o $(SPANK_TEST_OBJECTS)
-	$(SPANK_CC) $(SPANK_TEST_CFLAGS) $^ -o $@ -lcmocka -Wl,--wrap=dlopen,--wrap=getuid,--wrap=geteuid,--wrap=getrlimit,--wrap=pthread_create
+	$(SPANK_CC) $(SPANK_TEST_CFLAGS) $^ -o $@ -lcmocka -Wl,--wrap=dlopen,--wrap=getuid,--wrap=geteuid,--wrap=getrlimit,--wrap=pthread_create,--wrap=execve
 
 # Not with the shim's objects: it would find what it looks for in itself.
 $(SPANK_BUILD)/spank_metadata_test: $(SPANK_BUILD)/spank_metadata_test.o

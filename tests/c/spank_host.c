@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../../spank/allocate.h"
 #include "../../spank/arguments.h"
 #include "../../spank/component_options.h"
 #include "../../spank/components.h"
@@ -57,6 +58,7 @@ static void forget_shim(void)
 	launch_forget();
 	components_forget();
 	component_forget();
+	allocate_forget();
 	host_set_step(&(struct host_step){ .component = -1 });
 	for (int i = 0; i < fake_argc; i++)
 		free(fake_argv[i]);

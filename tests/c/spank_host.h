@@ -68,6 +68,7 @@ struct fake_host {
 	int limit; /* the one resource that getrlimit calls limited, to `limit_value`; -1 for none */
 	rlim_t limit_value;
 	void *(*more_symbols)(const char *name); /* looked up first */
+	char executed[4096]; /* of an execve, which fails */
 	int threads_left; /* how many threads may be made; -1: any number */
 };
 

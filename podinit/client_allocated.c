@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+#define _GNU_SOURCE
+#include "client_allocated.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <termios.h>
+#include <unistd.h>
+
+#include "../common/buffer.h"
+#include "../common/bytes.h"
+#include "../common/message.h"
+#include "../common/records.h"
+#include "../include/frames.h"
+#include "client_end.h"
+#include "log.h"
+
+static const char *const senseless = "the Slurm node sent what makes no sense";
+
+static struct k8s_messages messages;
+static struct k8s_buffer records = { .limit = K8S_CALL_RECORDS };
+static pid_t pid; /* of COMMAND, and its process group; 0: none runs */
+static bool begun, hung_up;
+static bool interactive;
+static struct termios before;
+
+bool allocated_is_interactive(void)
+{
+	return isatty(STDIN_FILENO) && tcgetpgrp(STDIN_FILENO) == getpgrp();
+}
+
+bool allocated_runs(void)
+{
+	return pid > 0;
+}
+
+/* Where the Slurm node has another shell for the user than the image has, it is not there. */
+static char *shell(void)
+{
+	char *name = getenv("SHELL");
+
+	return name && name[0] == '/' && !access(name, X_OK) ? name : "/bin/sh";
+}
+
+static char *text_of(const struct k8s_entry *entry)
+{
+	char *text = strndup((const char *)entry->value, entry->length);
+
+	if (!text)
+		_exit(1);
+	return text;
+}
+
+/* In the child. Variables of Slurm's alone: all others are the caller's. */
+static void take(const struct k8s_entry *entry, char **words)
+{
+	char *text;
+
+	switch (entry->tag) {
+	case K8S_RECORD_ARGV:
+		while (*words)
+			words++;
+		*words = text_of(entry);
+		break;
+	case K8S_RECORD_ENV:
+		text = text_of(entry);
+		if (!strncmp(text, "SLURM_", 6) && strchr(text, '='))
+			putenv(text);
+		break;
+	case K8S_RECORD_DIRECTORY:
+		text = text_of(entry);
+		if (chdir(text)) {
+			say("slurm-k8s: error: salloc: --chdir=%s: %s", text, strerror(errno));
+			_exit(1);
+		}
+		break;
+	default:
+		break;
+	}
+}
+
+/* SIGTSTP stays ignored at a terminal, as in Slurm's salloc: nobody would continue a lone command. */
+static void prepare_signals(void)
+{
+	signal(SIGTTIN, SIG_DFL);
+	signal(SIGTTOU, SIG_DFL);
+	client_release_signals();
+}
+
+static _Noreturn void run(size_t count)
+{
+	char **words = calloc(count + 2, sizeof(*words)), *directory;
+	struct k8s_entry entry;
+	size_t at = 0;
+
+	if (!words)
+		_exit(1);
+	setpgid(0, 0);
+	if (interactive)
+		tcsetpgrp(STDIN_FILENO, getpid());
+	while (k8s_records_next(records.bytes, records.size, &at, &entry) > 0)
+		take(&entry, words);
+	if (!words[0])
+		words[0] = shell();
+	/* The Slurm node may know another directory by this name. */
+	directory = getcwd(NULL, 0);
+	if (directory)
+		setenv("SLURM_SUBMIT_DIR", directory, 1);
+	prepare_signals();
+	execvp(words[0], words);
+	say("slurm-k8s: error: salloc: %s: %s", words[0], strerror(errno));
+	_exit(1);
+}
+
+static int count_records(size_t *count)
+{
+	struct k8s_entry entry;
+	size_t at = 0;
+	int rc;
+
+	*count = 0;
+	while ((rc = k8s_records_next(records.bytes, records.size, &at, &entry)) > 0) {
+		if (memchr(entry.value, 0, entry.length))
+			return -1;
+		++*count;
+	}
+	return rc;
+}
+
+static const char *start(void)
+{
+	size_t count;
+
+	if (begun || count_records(&count))
+		return senseless;
+	begun = true;
+	interactive = allocated_is_interactive() && !tcgetattr(STDIN_FILENO, &before);
+	if (interactive) {
+		signal(SIGTSTP, SIG_IGN);
+		signal(SIGTTIN, SIG_IGN);
+		signal(SIGTTOU, SIG_IGN);
+	}
+	pid = fork();
+	if (pid == 0)
+		run(count);
+	if (pid < 0)
+		return strerror(errno);
+	setpgid(pid, pid);
+	if (interactive)
+		tcsetpgrp(STDIN_FILENO, pid);
+	k8s_buffer_clear(&records);
+	return NULL;
+}
+
+void allocated_hang_up(void)
+{
+	hung_up = true;
+}
+
+static void pass_signal(uint32_t number)
+{
+	hung_up |= number == SIGHUP;
+	if (pid > 0 && number > 0 && number < _NSIG)
+		kill(-pid, (int)number);
+}
+
+static const char *take_message(const struct k8s_message *message)
+{
+	switch (message->kind) {
+	case K8S_CALL_OPEN:
+		return k8s_buffer_append(&records, message->payload, message->length) ? strerror(errno) : NULL;
+	case K8S_CALL_RUN:
+		return start();
+	case K8S_CALL_SIGNAL:
+		pass_signal(k8s_get_u32(message->payload));
+		return NULL;
+	default:
+		return senseless;
+	}
+}
+
+const char *allocated_take(const unsigned char *bytes, size_t count)
+{
+	struct k8s_message message;
+	const char *why = NULL;
+	int rc = 0;
+
+	while (!why && (rc = k8s_messages_next(&messages, &bytes, &count, &message)) > 0)
+		why = take_message(&message);
+	return rc < 0 ? senseless : why;
+}
+
+static void take_terminal(void)
+{
+	if (!interactive)
+		return;
+	tcsetpgrp(STDIN_FILENO, getpgrp());
+	tcsetattr(STDIN_FILENO, TCSADRAIN, &before);
+	interactive = false;
+}
+
+bool allocated_ended(int *status)
+{
+	if (pid <= 0 || waitpid(pid, status, WNOHANG) != pid)
+		return false;
+	pid = 0;
+	take_terminal();
+	return true;
+}
+
+void allocated_leave(int status, bool lost)
+{
+	if (pid > 0 && lost) {
+		kill(-pid, SIGHUP);
+		kill(-pid, SIGCONT);
+	} else if (pid > 0 && WIFEXITED(status) && !hung_up) {
+		/* salloc ends of itself when its command has: who stood for it was killed (--kill-command=KILL). */
+		kill(-pid, SIGKILL);
+	}
+	take_terminal();
+}
