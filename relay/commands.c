@@ -150,7 +150,7 @@ static int take(const struct k8s_frame *frame)
 			add_frame((struct k8s_frame){ .type = K8S_FRAME_HEARTBEAT, .flags = K8S_FLAG_REPLY, .offset = frame->offset },
 				  NULL);
 		return 0;
-	default:
+	default: /* EXIT: the step is over */
 		return -1;
 	}
 }

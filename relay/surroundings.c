@@ -97,11 +97,50 @@ static int put_carried(char **variables, const char *variable)
 	return 0;
 }
 
+/* The binding that Slurm told the calling task, in a variable that is made of three others: it names
+ * cpus or memory of the task's step, and is none for another. Slurm's srun would take it for an order. */
+static const char *const bindings[] = { "SLURM_CPU_BIND", "SLURM_MEM_BIND" };
+static bool bound[2];
+
+static const char *value_of(char *const *caller, size_t count, const char *name, const char *suffix)
+{
+	size_t length = strlen(name), rest = strlen(suffix);
+
+	for (size_t i = 0; i < count; i++)
+		if (!strncmp(caller[i], name, length) && !strncmp(caller[i] + length, suffix, rest) &&
+		    caller[i][length + rest] == '=')
+			return caller[i] + length + rest + 1;
+	return "";
+}
+
+static bool is_bound(char *const *caller, size_t count, const char *name)
+{
+	const char *value = value_of(caller, count, name, ""), *list = value_of(caller, count, name, "_LIST");
+	const char *type = value_of(caller, count, name, "_TYPE"), *verbose = value_of(caller, count, name, "_VERBOSE");
+	char *told;
+	bool is_same;
+
+	if (!*list || asprintf(&told, "%s,%s%s", verbose, type, list) < 0)
+		return false;
+	is_same = !strcmp(told, value);
+	free(told);
+	return is_same;
+}
+
+static bool is_binding(const char *variable)
+{
+	for (size_t i = 0; i < sizeof(bindings) / sizeof(bindings[0]); i++)
+		if (bound[i] && !strncmp(variable, bindings[i], strlen(bindings[i])))
+			return true;
+	return false;
+}
+
 static int put_caller(char **variables, char *variable)
 {
 	if (!variable[name_length(variable)] || !name_length(variable))
 		return 0;
-	if (matches(input, variable) && !matches(withheld, variable) && !is_inherited_option(variable))
+	if (matches(input, variable) && !matches(withheld, variable) && !is_inherited_option(variable) &&
+	    !is_binding(variable))
 		put(variables, variable);
 	if (!strncmp(variable, "SLURM_", 6) || !strncmp(variable, "_SLURM_", 7))
 		return 0;
@@ -123,6 +162,8 @@ char **surroundings_of(char *const *caller, size_t count, const char *directory,
 	for (size_t i = 0; i < mine; i++)
 		if (matches(own, environ[i]))
 			put(variables, environ[i]);
+	for (size_t i = 0; i < sizeof(bindings) / sizeof(bindings[0]); i++)
+		bound[i] = is_bound(caller, count, bindings[i]);
 	for (size_t i = 0; i < count; i++)
 		if (put_caller(variables, caller[i]))
 			return NULL;

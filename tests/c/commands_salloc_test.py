@@ -142,7 +142,7 @@ class Test(CommandsTest):
         bridge.until_text("Stopped")
         bridge.type(b"echo in $SLURM_JOB_ID\r")
         bridge.until_text("\r\nin 77\r\n")
-        bridge.type(b"kill %1; exit 4\r")
+        bridge.type(b"kill -9 %1; exec sh -c 'exit 4'\r")
         self.assertEqual(bridge.finish(), 4 << 8)
 
     def test_stand_in_by_hand(self):

@@ -35,6 +35,13 @@ class Test(CommandsTest):
                      "SLURM_K8S_ENV_X", "SLURM_K8S_COMMANDS_FD"):
             self.assertNotIn(name, names)
 
+    def test_binding_of_the_calling_task(self):
+        self.command("srun", "env | grep -c BIND; echo ${SLURM_CPU_BIND-none}\n")
+        _, out, _ = self.bridge().run(
+            "export SLURM_CPU_BIND=quiet,mask_cpu:0x1 SLURM_CPU_BIND_VERBOSE=quiet SLURM_CPU_BIND_TYPE=mask_cpu: SLURM_CPU_BIND_LIST=0x1; "
+            "srun; export SLURM_CPU_BIND=map_cpu:2; srun")
+        self.assertEqual(out, "0\nnone\n4\nmap_cpu:2\n")
+
     def test_input_of_any_size(self):
         self.command("srun", "sha256sum\n")
         with open(self.path("input"), "wb") as file:

@@ -80,8 +80,8 @@ type Commands interface {
 	Offer(stream.Offer)
 	// Called: the tasks have called something.
 	Called() bool
-	// Close ends it, and what it runs.
-	Close() error
+	// End ends what it runs, and it; bounded, and once more is harmless.
+	End()
 }
 
 // Session is the stream to podinit over successive pumps.

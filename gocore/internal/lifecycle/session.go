@@ -120,7 +120,7 @@ func (s *Step) offerCommands() []string {
 
 func (s *Step) endCommands() {
 	if s.Commands != nil {
-		_ = s.Commands.Close() // twice is harmless
+		s.Commands.End()
 	}
 }
 

@@ -2,6 +2,8 @@
 
 package stream
 
+import "time"
+
 // The Relay of TaskCommands is the core's end of the socket to the process that runs Slurm's
 // commands for the tasks. It is one as far as streams go: it sends an empty HELLO, gets what
 // podinit says as its stdout, and says what podinit is to get as stdin.
@@ -36,6 +38,27 @@ func (r *Relay) Called() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.begun.sent
+}
+
+// commandsLimit is what the process gets to end its commands, in which they give back what they have of
+// Slurm; it takes 2 s itself, then it kills them.
+const commandsLimit = 3 * time.Second
+
+// End ends the process behind the socket, and returns when it has ended with all that it ran, or after
+// commandsLimit. Slurm kills both when the last task is over, and an allocation of a killed salloc's
+// would stay. Any goroutine may call it, and again.
+func (r *Relay) End() {
+	defer func() { _ = r.Close() }()
+	if !r.Called() {
+		return
+	}
+	r.Exit(Exit{})
+	late := time.NewTimer(commandsLimit)
+	defer late.Stop()
+	select {
+	case <-r.done:
+	case <-late.C:
+	}
 }
 
 // commands sends what the process on the Slurm node says, and that it is gone where it is; with

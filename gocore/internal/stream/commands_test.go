@@ -7,6 +7,7 @@ import (
 	"net"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -95,6 +96,42 @@ func TestCommandsEnd(t *testing.T) {
 		synctest.Wait()
 		w.podinit.read(func() { require.True(t, w.podinit.commands.inEOF) })
 		endTasks(t, w)
+	})
+}
+
+// The process is told to end what it runs, and waited for, but not for ever.
+func TestCommandsEndWithTheStep(t *testing.T) {
+	inBubble(t, 1, func(t *testing.T, w *world) {
+		m := offerCommands(w, pattern(1, 10))
+		require.NoError(t, m.w.Write(Frame{Type: TypeHello}))
+		require.NoError(t, w.start())
+		synctest.Wait()
+		w.commands.End()
+		m.read(func() { require.NotNil(t, m.exit) })
+		<-w.commands.Done()
+		endTasks(t, w)
+	})
+	synctest.Test(t, func(t *testing.T) {
+		ours, theirs := net.Pipe()
+		defer theirs.Close()
+		r := NewRelay(ours, TaskCommands)
+		over := make(chan error, 1)
+		go func() { over <- r.Run(t.Context()) }()
+		begun := time.Now()
+		r.End()
+		require.Zero(t, time.Since(begun), "never called")
+		<-over
+
+		ours, theirs = net.Pipe()
+		defer theirs.Close()
+		r = NewRelay(ours, TaskCommands)
+		r.begun.sent = true
+		go func() { over <- r.Run(t.Context()) }()
+		begun = time.Now()
+		r.End()
+		require.Equal(t, commandsLimit, time.Since(begun))
+		<-over
+		r.End()
 	})
 }
 
