@@ -37,12 +37,14 @@ bool allocated_runs(void)
 	return pid > 0;
 }
 
-/* Where the Slurm node has another shell for the user than the image has, it is not there. */
+/* The user's shell on the Slurm node is none of the image's, and its passwd seldom knows the user. */
 static char *shell(void)
 {
 	char *name = getenv("SHELL");
 
-	return name && name[0] == '/' && !access(name, X_OK) ? name : "/bin/sh";
+	if (name && name[0] == '/' && !access(name, X_OK))
+		return name;
+	return access("/bin/bash", X_OK) ? "/bin/sh" : "/bin/bash";
 }
 
 static char *text_of(const struct k8s_entry *entry)

@@ -102,6 +102,7 @@ static int open_socket(struct call *call, struct ends *ends)
 		return -1;
 	call->outputs[CALL_ALLOCATED] = (struct call_output){ both[0], K8S_CALL_ALLOCATED };
 	ends->socket = both[1];
+	call->is_salloc = true;
 	return fcntl(both[0], F_SETFL, O_NONBLOCK);
 }
 
@@ -219,7 +220,8 @@ void call_settle(struct call *call)
 
 void call_signal(const struct call *call, int number)
 {
-	if (call->pid && number > 0 && number < _NSIG && kill(-call->pid, number))
+	/* Not to what salloc has just forked for COMMAND: it would take the signal as salloc does. */
+	if (call->pid && number > 0 && number < _NSIG && (call->is_salloc || kill(-call->pid, number)))
 		kill(call->pid, number);
 }
 

@@ -24,6 +24,7 @@ struct call_output {
 struct call {
 	bool used, running;
 	bool gone; /* so is the caller: what the command still says is dropped */
+	bool is_salloc;
 	bool allocated, command_ended; /* salloc's COMMAND was begun; its caller said that it has ended */
 	uint32_t number;
 	struct k8s_buffer records; /* until it runs */
@@ -58,7 +59,7 @@ void call_reaped(struct call *call, int status);
 /* Says the last word where the process is gone and all output was sent; the call is not used then. */
 void call_settle(struct call *call);
 
-/* Signals the command's process group. */
+/* Signals the command's process group, and of salloc itself alone. */
 void call_signal(const struct call *call, int number);
 
 /* salloc's COMMAND has ended, says the caller: a big-endian wait status. */
