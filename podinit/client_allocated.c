@@ -69,8 +69,8 @@ static void take(const struct k8s_entry *entry, char **words)
 		break;
 	case K8S_RECORD_ENV:
 		text = text_of(entry);
-		if (!strncmp(text, "SLURM_", 6) && strchr(text, '='))
-			putenv(text);
+		if (strncmp(text, "SLURM_", 6) || !strchr(text, '=') || putenv(text))
+			free(text);
 		break;
 	case K8S_RECORD_DIRECTORY:
 		text = text_of(entry);
@@ -78,6 +78,7 @@ static void take(const struct k8s_entry *entry, char **words)
 			say("slurm-k8s: error: salloc: --chdir=%s: %s", text, strerror(errno));
 			_exit(1);
 		}
+		free(text);
 		break;
 	default:
 		break;

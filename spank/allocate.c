@@ -74,7 +74,9 @@ static char **add_relay(const char *relay, int at)
 	int count = find_command(NULL), to = 0;
 	char **words = calloc((size_t)count + 3, sizeof(*words));
 
-	for (int i = 0; words && i <= count; i++) {
+	if (!words)
+		return NULL;
+	for (int i = 0; i <= count; i++) {
 		if (i == at) {
 			words[to++] = (char *)relay;
 			words[to++] = marker;
