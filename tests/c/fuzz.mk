@@ -15,7 +15,7 @@ FUZZ_SOURCES_fuzz_spank := $(filter-out spank/slurm_api.c,$(wildcard spank/*.c))
 FUZZ_DRIVER := fuzz fuzz_change
 FUZZ_DRIVER_fuzz_frames := frames_vectors
 FUZZ_DRIVER_fuzz_spank := spank_host spank_host_process spank_host_spank spank_host_slurm
-FUZZ_LIBS_fuzz_spank := -lcmocka -Wl,--wrap=dlopen,--wrap=getuid,--wrap=geteuid,--wrap=getrlimit,--wrap=pthread_create
+FUZZ_LIBS_fuzz_spank := -lcmocka -Wl,--wrap=dlopen,--wrap=getuid,--wrap=geteuid,--wrap=getrlimit,--wrap=pthread_create,--wrap=execve
 
 $(FUZZ_OUT)/seen/%.o: %.c $(FUZZ_HEADERS)
 	@mkdir -p $(@D)

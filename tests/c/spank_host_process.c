@@ -71,7 +71,7 @@ int __wrap_execve(const char *path, char *const words[], char *const variables[]
 	for (int i = 0; words[i]; i++)
 		fprintf(text, "%s\n", words[i]);
 	for (int i = 0; variables[i]; i++)
-		if (!strncmp(variables[i], "SLURM_", 6))
+		if (!strncmp(variables[i], "SLURM_K8S_ALLOCATE", 18) || !strncmp(variables[i], "SLURM_K8S_INSIDE_", 17) || !strncmp(variables[i], "SLURM_NTASKS", 12))
 			fprintf(text, "%s\n", variables[i]);
 	fclose(text);
 	errno = ENOEXEC;
