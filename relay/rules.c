@@ -71,32 +71,38 @@ static const char *rule_of(const char *name)
 	return NULL;
 }
 
-static bool takes_value(const char *word)
+static bool is_one_of(const char *const *list, const char *word)
 {
-	static const char *const with_value[] = { "-M", "-u", "--cluster", "--clusters", "--uid", "-w", NULL };
-
-	for (int i = 0; with_value[i]; i++)
-		if (!strcmp(word, with_value[i]))
+	for (int i = 0; list[i]; i++)
+		if (!strcmp(word, list[i]))
 			return true;
 	return false;
+}
+
+/* Returns how many words the option at `word` is: 1 or 2; 0: it is none of scontrol's as they are
+ * spelled here. One bundled or shortened might take the next word for its value, and what stands
+ * behind that would be what scontrol does. */
+static int option_words(char *const *word)
+{
+	static const char *const alone[] = { "-a", "--all", "-d", "--details", "-o", "--oneliner", "-Q", "--quiet", "-F",
+					     "--future", "-v", "--verbose", "-h", "--help", "-V", "--version", "--hide",
+					     "--local", "--federation", "--sibling", "--json", "--yaml", NULL };
+	static const char *const with_value[] = { "-M", "--cluster", "--clusters", "-u", "--uid", NULL };
+
+	if (is_one_of(alone, *word) || !strncmp(*word, "--clusters=", 11) || !strncmp(*word, "--uid=", 6))
+		return 1;
+	return is_one_of(with_value, *word) && word[1] ? 2 : 0;
 }
 
 /* scontrol: what only shows. Without a word it reads words from stdin. */
 static bool only_asks(char *const *words)
 {
 	static const char *const verbs[] = { "sh", "sho", "show", "ping", "version", NULL };
+	int length = 1;
 
-	for (words++; *words; words++) {
-		if ((*words)[0] != '-') {
-			for (int i = 0; verbs[i]; i++)
-				if (!strcmp(*words, verbs[i]))
-					return true;
-			return false;
-		}
-		if (takes_value(*words) && words[1])
-			words++;
-	}
-	return false;
+	for (words++; *words && (*words)[0] == '-' && length; words += length)
+		length = option_words(words);
+	return length && *words && is_one_of(verbs, *words);
 }
 
 const char *rules_refuse(char *const *words)

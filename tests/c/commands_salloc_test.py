@@ -90,14 +90,14 @@ class Test(CommandsTest):
     def test_a_killed_stand_in(self):
         self.salloc(before="until test -e up; do sleep 0.05; done; kill -KILL $pid\n", after="code=0\n")
         bridge = self.bridge()
-        bridge.start("salloc sh -c 'echo $$ > %s; read forever' < /dev/zero; echo $?; read forever" % self.path("up"))
+        bridge.start("salloc sh -c 'echo $$ > %s; exec sleep 60'; echo $?; read forever" % self.path("up"))
         bridge.until_text("0\n")
         self.wait_for_end(bridge, int(read_text(self.path("up"))))
 
     def test_caller_that_goes(self):
         self.salloc(after="echo $code > ended\n")
         bridge = self.bridge()
-        bridge.start("salloc sh -c 'echo up; read forever' < /dev/zero & pid=$!; until test -e %s; do sleep 0.05; done; "
+        bridge.start("salloc sh -c 'echo up; exec sleep 60' & pid=$!; until test -e %s; do sleep 0.05; done; "
                      "kill -9 $pid; read forever" % self.path("go"))
         bridge.until_text("up\n")
         write_text(self.path("go"), "")
@@ -106,7 +106,7 @@ class Test(CommandsTest):
     def test_end_of_the_job(self):
         self.salloc(after="echo $code > ended\n")
         bridge = self.bridge()
-        bridge.start("salloc sh -c 'echo up; read forever' < /dev/zero; echo code $?; read forever")
+        bridge.start("salloc sh -c 'echo up; exec sleep 60'; echo code $?; read forever")
         bridge.until_text("up\n")
         node, bridge.node = bridge.node, None
         node.close()

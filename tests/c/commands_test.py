@@ -106,11 +106,12 @@ class Test(CommandsTest):
             self.command(name, 'echo "ran $*"\n')
         bridge = self.bridge(offered=["squeue", "scontrol queries"])
         _, out, err = bridge.run(
-            "squeue; scontrol -o show job 7; scontrol update x; scontrol -M show delete; scontrol; "
+            "squeue; scontrol -o -M c show job 7; scontrol update x; scontrol -M show delete; scontrol; "
+            "scontrol -oM show update x; scontrol --clus show update x; scontrol -Mc show; scontrol -M; "
             "ls %s/bin; ln -s $(readlink %s/bin/squeue) %s/bin/srun; srun; echo $?"
             % ((bridge.step.directory,) * 3))
-        self.assertEqual(out, "ran \nran -o show job 7\nscontrol\nsqueue\n1\n")
-        self.assertEqual([line.split(": ")[2] for line in err.splitlines()], ["scontrol"] * 3 + ["srun"], err)
+        self.assertEqual(out, "ran \nran -o -M c show job 7\nscontrol\nsqueue\n1\n")
+        self.assertEqual([line.split(": ")[2] for line in err.splitlines()], ["scontrol"] * 7 + ["srun"], err)
         self.assertIn("this site does not offer it in Pods (commands.allow in k8s.yaml)", err)
 
     def test_not_on_the_node(self):
