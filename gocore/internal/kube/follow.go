@@ -21,20 +21,20 @@ const (
 )
 
 // Follow calls see with every state of the Pod from the given one on, until ctx
-// ends or the Pod is gone, which it says with gone. It is level-driven: a broken
-// watch or a version too old is answered by a get. log is told of each interruption.
-// It blocks; see and gone are called on the caller's goroutine. Needs the verbs
-// watch and get on pods.
+// ends or the Pod is gone, which it says with gone. A watch that breaks is followed by
+// one to which the server first sends what is there: the Pod's own version, by which the first
+// one begins, may be too old by then, and stays so for as long as the Pod does not change. log is
+// told of each interruption. It blocks; see and gone are called on the caller's goroutine. Needs
+// the verb watch on pods.
 func (c *Client) Follow(ctx context.Context, pod *corev1.Pod, see func(*corev1.Pod), gone func(), log func(error)) {
 	pause := followPause
+	options := metav1.ListOptions{ResourceVersion: pod.ResourceVersion}
 	for ctx.Err() == nil {
-		next, ended, err := c.watchOnce(ctx, pod, see)
+		begun := time.Now()
+		next, ended, err := c.watchOnce(ctx, pod, options, see)
 		if ended {
 			gone()
 			return
-		}
-		if next != pod {
-			pod, pause = next, followPause
 		}
 		if ctx.Err() != nil {
 			return
@@ -42,39 +42,41 @@ func (c *Client) Follow(ctx context.Context, pod *corev1.Pod, see func(*corev1.P
 		if err != nil {
 			log(err)
 		}
+		if next != pod || time.Since(begun) > followPauseMax {
+			pod, pause = next, followPause
+		}
 		if !sleep(ctx, pause) {
 			return
 		}
 		pause = min(2*pause, followPauseMax)
-		fresh, err := c.GetPod(ctx, pod.Namespace, pod.Name)
-		switch {
-		case apierrors.IsNotFound(err), err == nil && fresh.UID != pod.UID:
-			gone()
-			return
-		case err != nil:
-			if ctx.Err() == nil {
-				log(err)
-			}
-		case fresh.ResourceVersion != pod.ResourceVersion:
-			pod = fresh
-			see(pod)
-		}
+		options = fromNow
 	}
 }
 
+// fromNow asks a watch for what is there first, and for a mark where that ends.
+var fromNow = metav1.ListOptions{
+	SendInitialEvents:    new(true),
+	ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan,
+	AllowWatchBookmarks:  true,
+}
+
+// marksTheBegin tells whether an event ends what is there first.
+func marksTheBegin(event watch.Event) bool {
+	mark, isPod := event.Object.(*corev1.Pod)
+	return event.Type == watch.Bookmark && isPod && mark.Annotations[metav1.InitialEventsAnnotationKey] == "true"
+}
+
 // watchOnce follows one watch to its end: the last state seen, and whether the Pod is gone.
-func (c *Client) watchOnce(ctx context.Context, pod *corev1.Pod, see func(*corev1.Pod)) (*corev1.Pod, bool, error) {
-	options := &metav1.ListOptions{
-		Watch:           true,
-		FieldSelector:   fields.OneTermEqualSelector("metadata.name", pod.Name).String(),
-		ResourceVersion: pod.ResourceVersion,
-	}
+func (c *Client) watchOnce(ctx context.Context, pod *corev1.Pod, options metav1.ListOptions, see func(*corev1.Pod)) (*corev1.Pod, bool, error) {
+	options.Watch = true
+	options.FieldSelector = fields.OneTermEqualSelector("metadata.name", pod.Name).String()
 	watcher, err := c.REST.Get().Namespace(pod.Namespace).Resource("pods").
-		VersionedParams(options, c.params).Watch(ctx)
+		VersionedParams(&options, c.params).Watch(ctx)
 	if err != nil {
 		return pod, false, err
 	}
 	defer watcher.Stop()
+	there := false
 	for {
 		select {
 		case <-ctx.Done():
@@ -86,12 +88,18 @@ func (c *Client) watchOnce(ctx context.Context, pod *corev1.Pod, see func(*corev
 			if event.Type == watch.Error {
 				return pod, false, apierrors.FromObject(event.Object)
 			}
+			if marksTheBegin(event) && !there {
+				return pod, true, nil
+			}
 			seen, isPod := event.Object.(*corev1.Pod)
-			if !isPod || seen.UID != pod.UID {
+			if !isPod || seen.UID != pod.UID || event.Type == watch.Bookmark {
 				continue
 			}
-			pod = seen
-			see(pod)
+			there = true
+			if seen.ResourceVersion != pod.ResourceVersion {
+				pod = seen
+				see(pod)
+			}
 			if event.Type == watch.Deleted {
 				return pod, true, nil
 			}

@@ -66,9 +66,14 @@ func follow(t *testing.T, a *api, limit time.Duration) (f following) {
 }
 
 func TestFollow(t *testing.T) {
-	const watch, get = "WATCH " + watchPath, "GET " + podPath
+	const watch = "WATCH " + watchPath
 	modified := func(version string) watched { return watched{"MODIFIED", pod("a", version, corev1.PodRunning)} }
 	deleted := watched{"DELETED", pod("a", "9", corev1.PodFailed)}
+	// there is what a later watch begins with: the Pod of this uid and version, and a mark behind it.
+	mark := &corev1.Pod{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}}
+	mark.ResourceVersion, mark.Annotations = "8", map[string]string{metav1.InitialEventsAnnotationKey: "true"}
+	marked := watched{"BOOKMARK", mark}
+	there := func(uid, version string) watched { return watched{"ADDED", pod(uid, version, corev1.PodRunning)} }
 	expired := watched{"ERROR", failure(http.StatusGone, metav1.StatusReasonExpired, "too old resource version: 1 (5)")}
 
 	t.Run("to the end", func(t *testing.T) {
@@ -88,18 +93,27 @@ func TestFollow(t *testing.T) {
 		assert.Equal(t, time.Hour, f.took)
 	})
 	t.Run("the watch ends, as the server's do", func(t *testing.T) {
-		a := new(api).on(watch, stream(false, modified("2")), stream(true, deleted)).on(get, object(pod("a", "2", corev1.PodRunning)))
+		a := new(api).on(watch, stream(false, modified("2")), stream(true, there("a", "2"), marked, deleted))
 		f := follow(t, a, time.Hour)
 		assert.Equal(t, []string{"2", "9"}, f.seen, "what is the same is not told again")
 		assert.Equal(t, 1, f.gone)
 		assert.Empty(t, f.logged, "that is no fault")
-		a.requests(t, "WATCH 1", "GET", "WATCH 2")
+		a.requests(t, "WATCH 1", "WATCH ")
+		assert.Equal(t, "true", a.seen[1].query.Get("sendInitialEvents"))
+	})
+	t.Run("a version too old, and nothing has changed", func(t *testing.T) {
+		a := new(api).on(watch, stream(true, expired), stream(true, there("a", "1"), marked))
+		f := follow(t, a, time.Hour)
+		assert.Empty(t, f.seen)
+		assert.Zero(t, f.gone)
+		assert.Len(t, f.logged, 1)
+		a.requests(t, "WATCH 1", "WATCH ") // and not one more in an hour
 	})
 	t.Run("the watch breaks, and something happened meanwhile", func(t *testing.T) {
-		a := new(api).on(watch, stream(false, modified("2")), stream(true, deleted)).on(get, object(pod("a", "5", corev1.PodRunning)))
+		a := new(api).on(watch, stream(false, modified("2")), stream(true, there("a", "5"), marked, deleted))
 		f := follow(t, a, time.Hour)
 		assert.Equal(t, []string{"2", "5", "9"}, f.seen)
-		a.requests(t, "WATCH 1", "GET", "WATCH 5")
+		a.requests(t, "WATCH 1", "WATCH ")
 	})
 	for name, first := range map[string]answer{
 		"410 in the watch":    stream(true, expired),
@@ -110,7 +124,7 @@ func TestFollow(t *testing.T) {
 		"denied":              status(http.StatusForbidden, metav1.StatusReasonForbidden, "forbidden"),
 	} {
 		t.Run(name, func(t *testing.T) {
-			a := new(api).on(watch, first, stream(true, deleted)).on(get, object(pod("a", "5", corev1.PodRunning)))
+			a := new(api).on(watch, first, stream(true, there("a", "5"), marked, deleted))
 			f := follow(t, a, time.Hour)
 			assert.Equal(t, []string{"5", "9"}, f.seen)
 			assert.Equal(t, 1, f.gone)
@@ -123,9 +137,9 @@ func TestFollow(t *testing.T) {
 	t.Run("the API is down for long", func(t *testing.T) {
 		a := new(api)
 		for range 40 {
-			a.on(watch, down).on(get, down)
+			a.on(watch, down)
 		}
-		a.on(watch, stream(true, modified("6"), deleted)).on(get, object(pod("a", "5", corev1.PodRunning)))
+		a.on(watch, stream(true, there("a", "6"), marked, deleted))
 		f := follow(t, a, time.Hour)
 		assert.Equal(t, []string{"6", "9"}, f.seen)
 		assert.Equal(t, 1, f.gone)
@@ -134,19 +148,19 @@ func TestFollow(t *testing.T) {
 		assert.Greater(t, f.took, 30*followPauseMax/2, "it does not hammer")
 	})
 	t.Run("the API is down, and the caller leaves", func(t *testing.T) {
-		f := follow(t, new(api).on(watch, down).on(get, down), time.Minute)
+		f := follow(t, new(api).on(watch, down), time.Minute)
 		assert.Zero(t, f.gone, "nobody knows")
 		assert.Equal(t, time.Minute, f.took)
 	})
 	t.Run("it went while nobody watched", func(t *testing.T) {
-		a := new(api).on(watch, stream(false)).on(get, gone)
+		a := new(api).on(watch, stream(false), stream(true, marked))
 		f := follow(t, a, time.Hour)
 		assert.Empty(t, f.seen)
 		assert.Equal(t, 1, f.gone)
-		a.requests(t, "WATCH 1", "GET")
+		a.requests(t, "WATCH 1", "WATCH ")
 	})
 	t.Run("another took its name while nobody watched", func(t *testing.T) {
-		f := follow(t, new(api).on(watch, stream(false)).on(get, object(pod("b", "7", corev1.PodRunning))), time.Hour)
+		f := follow(t, new(api).on(watch, stream(false), stream(true, there("b", "7"), marked)), time.Hour)
 		assert.Empty(t, f.seen)
 		assert.Equal(t, 1, f.gone)
 	})

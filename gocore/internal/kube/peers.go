@@ -10,7 +10,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 )
@@ -44,13 +43,9 @@ func (c *Client) FollowAll(ctx context.Context, namespace, selector string, see 
 
 // watchAll follows one watch to its end.
 func (c *Client) watchAll(ctx context.Context, namespace, selector string, see func([]*corev1.Pod)) error {
-	watcher, err := c.REST.Get().Namespace(namespace).Resource("pods").VersionedParams(&metav1.ListOptions{
-		Watch:                true,
-		LabelSelector:        selector,
-		SendInitialEvents:    new(true),
-		ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan,
-		AllowWatchBookmarks:  true,
-	}, c.params).Watch(ctx)
+	options := fromNow
+	options.Watch, options.LabelSelector = true, selector
+	watcher, err := c.REST.Get().Namespace(namespace).Resource("pods").VersionedParams(&options, c.params).Watch(ctx)
 	if err != nil {
 		return err
 	}
@@ -73,7 +68,7 @@ func (c *Client) watchAll(ctx context.Context, namespace, selector string, see f
 			case !isPod:
 				continue
 			case event.Type == watch.Bookmark:
-				if complete || pod.Annotations[metav1.InitialEventsAnnotationKey] != "true" {
+				if complete || !marksTheBegin(event) {
 					continue
 				}
 				complete = true
