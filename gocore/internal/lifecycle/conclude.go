@@ -24,7 +24,7 @@ const (
 // conclude does what the outcome asks for: tells the user and Slurm, ends the relays,
 // removes the Pod. Run's goroutine, once.
 func (s *Step) conclude(o outcome) {
-	defer s.writing.Wait()
+	defer s.writing.Wait() // before anything that it needs is ended
 	defer s.sweep()
 	s.endCommands() // before the relays: the first one looks whether somebody may still call
 	s.note(o.exits)

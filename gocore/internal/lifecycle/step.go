@@ -114,6 +114,7 @@ func (s *Step) Run() {
 	defer close(s.done)
 	defer s.endCommands()
 	defer s.stop(nil)
+	defer s.writing.Wait() // of a life that panicked
 	defer s.endPeers()
 	defer func() {
 		if r := recover(); r != nil {
