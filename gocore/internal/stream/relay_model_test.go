@@ -28,6 +28,7 @@ type relayModel struct {
 	owed    [3]uint64
 	faults  []error
 	ended   chan struct{}
+	over    bool // run has returned: nothing more is acknowledged
 }
 
 func newRelayModel(conn net.Conn, task uint32) *relayModel {
@@ -55,6 +56,10 @@ func (m *relayModel) hello(l Launch) error {
 func (m *relayModel) run() {
 	defer close(m.ended)
 	defer m.conn.Close()
+	defer m.read(func() {
+		m.over = true
+		m.cond.Broadcast()
+	})
 	rd := NewReader(m.conn, 0)
 	for {
 		m.mu.Lock()
@@ -143,14 +148,18 @@ func (m *relayModel) freeze(on bool) {
 // send sends input within the window, once the task has started.
 func (m *relayModel) send(data []byte) error {
 	m.mu.Lock()
-	for !m.started {
+	for !m.started && !m.over {
 		m.cond.Wait()
 	}
 	m.mu.Unlock()
 	for at := 0; at < len(data); {
 		m.mu.Lock()
-		for uint64(at) >= m.acked+InputWindow {
+		for uint64(at) >= m.acked+InputWindow && !m.over {
 			m.cond.Wait()
+		}
+		if m.over {
+			m.mu.Unlock()
+			return net.ErrClosed
 		}
 		n := min(len(data)-at, int(m.acked)+InputWindow-at, MaxPayload)
 		m.mu.Unlock()
