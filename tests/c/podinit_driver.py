@@ -24,6 +24,10 @@ USER = 12345
 AS_USER = ["setpriv", "--reuid=%d" % USER, "--regid=%d" % USER, "--clear-groups", "--inh-caps=-all",
            "--bounding-set=-all", "--no-new-privs"]
 
+# A shell that runs the tests in the background has them ignore these, and so would all that they start.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGQUIT, signal.SIG_DFL)
+
 
 # A pump in a pid namespace has our /proc, where LeakSanitizer looks for itself in vain.
 PUMP_ENVIRONMENT = {**os.environ, "ASAN_OPTIONS": "detect_leaks=0"}

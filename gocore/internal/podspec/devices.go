@@ -46,7 +46,7 @@ func (in Input) chosenBySlurm(place site.Place) (string, error) {
 	case count == 0:
 		return "", nil
 	case !place.Pinned:
-		return "", fmt.Errorf("Slurm's own GPUs mean nothing on another node: this job's Pod would not stay on Slurm's node %q (placement.mode in k8s.yaml)", in.Job.Node)
+		return "", fmt.Errorf("the GPUs that Slurm has chosen mean nothing on another node: this job's Pod would not stay on Slurm's node %q (placement.mode in k8s.yaml)", in.Job.Node)
 	case int64(len(in.GPUs)) != count:
 		return "", fmt.Errorf("which GPUs Slurm has chosen on node %q is not known (gres.conf must name them by File=)", in.Job.Node)
 	}
