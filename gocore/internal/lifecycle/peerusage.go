@@ -18,7 +18,7 @@ import (
 
 // peerUsageLimit is how long the step's first node waits at its end for what the others used:
 // kubelet puts podinit's report into the Pod's status, mostly within a second of its end.
-const peerUsageLimit = 2 * time.Second
+const peerUsageLimit = 5 * time.Second
 
 // peerUsage is what the other nodes' tasks used, as podinit reports it in their Pods' status.
 // Written by the watch of the step's Pods, read by Run's goroutine.

@@ -31,7 +31,7 @@ func TestUsageOfNodes(t *testing.T) {
 		"before us":           {[]event{{30 * time.Second, told}, {31 * time.Second, goes}}, both, 0, 0},
 		"a moment after us":   {[]event{{time.Minute + time.Second, told}, {time.Minute + 1100*time.Millisecond, goes}}, both, 0, time.Second},
 		"runs on":             {nil, own, 1, peerUsageLimit},
-		"too late":            {[]event{{time.Minute + 3*time.Second, told}}, own, 1, peerUsageLimit},
+		"too late":            {[]event{{time.Minute + peerUsageLimit + time.Second, told}}, own, 1, peerUsageLimit},
 		"lost":                {[]event{{30 * time.Second, goes}}, own, 1, 0},
 		"no report":           {[]event{{30 * time.Second, ends(137, "Error", "")}}, own, 1, 0},
 		"no report of sense":  {[]event{{30 * time.Second, ends(0, "Completed", "usage utime=1e9 stime=0 peak=1\ntask=1 status=0")}}, own, 1, 0},
