@@ -129,7 +129,7 @@ func TestTell(t *testing.T) {
 // As root only: site.Load wants root's file.
 func TestValidate(t *testing.T) {
 	if os.Geteuid() != 0 {
-		t.Skip("the site's configuration must be root's")
+		t.Fatal("run it as root: the site's configuration must be root's")
 	}
 	for _, name := range []string{"SLURM_K8S_IMAGE", "SLURM_K8S_WORKDIR", "SLURM_K8S_SCOPE", "SLURM_K8S_RENDEZVOUS"} {
 		t.Setenv(name, "")
