@@ -138,7 +138,7 @@ class Test(CommandsTest):
         files = "/proc/%d/fd" % bridge.node.process.pid
         bridge.turn(0.5)
         before = len(os.listdir(files))
-        bridge.start("sh -c 'echo $$ > %s; exec srun' | sleep 1000 & until test -s %s; do sleep 0.05; done; kill -9 $(cat %s); "
+        bridge.start("sh -c 'echo $$ > %s; exec srun' | sleep 200 & until test -s %s; do sleep 0.05; done; kill -9 $(cat %s); "
                      "read forever" % (self.path("pid"), self.path("ready"), self.path("pid")))
         bridge.until("the command's end", lambda: os.path.exists(self.path("over")))
         bridge.until("the call's", lambda: len(os.listdir(files)) == before)
@@ -154,7 +154,7 @@ class Test(CommandsTest):
         self.command("srun", "cat /dev/zero\n")
         self.command("squeue", "head -c 300000 /dev/zero\n")
         bridge = self.bridge()
-        bridge.start("srun | sleep 1000 & for i in 1 2 3; do squeue | wc -c; done; kill %1; read forever")
+        bridge.start("srun | sleep 200 & for i in 1 2 3; do squeue | wc -c; done; kill %1; read forever")
         bridge.until_text("300000\n300000\n300000\n")
 
     def test_resumes_at_the_byte(self):

@@ -51,7 +51,7 @@ class Join(unittest.TestCase):
         os.chmod(step.log.name, 0o666)
         return step
 
-    def running(self, script="echo ready; exec sleep 1000", **options):
+    def running(self, script="echo ready; exec sleep 200", **options):
         """A container whose own task runs."""
         step = self.step(**options)
         core = step.connect()
@@ -114,7 +114,7 @@ class Join(unittest.TestCase):
     def test_it_ends_its_own_alone(self):
         step, core = self.running()
         joined, inside = self.join(step)
-        inside.shell("trap '' TERM; (setsid sleep 1000 &); echo ready; exec sleep 1000")
+        inside.shell("trap '' TERM; (setsid sleep 200 &); echo ready; exec sleep 200")
         inside.until_text("ready")
         inside.signal(signal.SIGKILL, task=wire.ALL, flags=wire.EVERY)
         inside.finish()
@@ -126,7 +126,7 @@ class Join(unittest.TestCase):
     def test_what_its_tasks_left_behind_ends(self):
         step, core = self.running()
         joined, inside = self.join(step)
-        inside.shell("(setsid sleep 1000 &); exit 0")
+        inside.shell("(setsid sleep 200 &); exit 0")
         inside.finish()
         wait_for("all of it to end", lambda: len(self.children(step)) == 1)
 
@@ -158,7 +158,7 @@ class Join(unittest.TestCase):
     def test_killed_alone(self):
         step, core = self.running()
         joined, inside = self.join(step)
-        inside.shell("echo $PPID; exec sleep 1000")
+        inside.shell("echo $PPID; exec sleep 200")
         inside.until("its number", lambda: joined.text().endswith("\n"))
         with children_in(step.pid):
             subprocess.run(["kill", "-KILL", joined.text().strip()], check=True)

@@ -109,7 +109,7 @@ class Signals(PodinitTest):
 
     def test_suspend_and_resume_every_process(self):
         step, core = self.begin()
-        core.shell("setsid sh -c 'echo $$; exec sleep 1000' & echo $$; while :; do read x; done")
+        core.shell("setsid sh -c 'echo $$; exec sleep 200' & echo $$; while :; do read x; done")
         core.until("two process ids", lambda: len(step.text().split()) == 2)
         count = lambda state: sum(1 for pid in self.descendants(step) if self.state(pid) in state)
         core.signal(signal.SIGSTOP, task=wire.ALL, flags=wire.EVERY)

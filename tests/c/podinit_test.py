@@ -121,7 +121,7 @@ class Ends(PodinitTest):
 
     def test_grandchild_does_not_delay_the_exit_of_its_task(self):
         step, core = self.begin()
-        core.start(record("A", "/bin/sh"), record("A", "-c"), record("A", "setsid sleep 1000 & echo done", task=0),
+        core.start(record("A", "/bin/sh"), record("A", "-c"), record("A", "setsid sleep 200 & echo done", task=0),
                    record("A", "exec cat", task=1), tasks=2)
         core.until("exit of task 0", lambda: 0 in step.exits)
         self.assertNotIn(1, step.exits)
@@ -135,7 +135,7 @@ class IsolatedEnds(Ends):
 
     def test_every_kill_spares_the_pump(self):
         step, core = self.begin()
-        core.shell("trap '' TERM INT HUP; sleep 1000 & echo ready; while :; do wait; done")
+        core.shell("trap '' TERM INT HUP; sleep 200 & echo ready; while :; do wait; done")
         core.until_text("ready")
         core.signal(signal.SIGKILL, task=wire.ALL, flags=wire.EVERY)
         self.assertEqual(core.finish(), 137)

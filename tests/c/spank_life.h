@@ -58,6 +58,18 @@ static inline int keep_child_end(void)
 	return fcntl(step_here()->pairs[0][1], F_DUPFD_CLOEXEC, 100);
 }
 
+/* A step up to the fork. Returns the child's end. */
+static inline int begin_forked(const char *kind)
+{
+	int fd;
+
+	begin(kind);
+	prepare();
+	fd = keep_child_end();
+	fork_done();
+	return fd;
+}
+
 static inline void give_child_end(int fd)
 {
 	step_here()->pairs[0][1] = fd;

@@ -60,10 +60,7 @@ static void test_no_environment(void **state)
 	int fd;
 
 	(void)state;
-	begin("ok");
-	prepare();
-	fd = keep_child_end();
-	fork_done();
+	fd = begin_forked("ok");
 	give_child_end(fd);
 	host.setenv_fails = true;
 	assert_int_equal(become(), -1);

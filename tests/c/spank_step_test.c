@@ -111,10 +111,7 @@ static void test_frames_before_task(void **state)
 	int fd;
 
 	(void)state;
-	begin("ok");
-	prepare();
-	fd = keep_child_end();
-	fork_done();
+	fd = begin_forked("ok");
 	give_child_end(fd);
 	assert_int_equal(write(core->relays[0], "SK8F\1\1", 6), 6);
 	assert_int_equal(become(), 0);

@@ -18,6 +18,19 @@ func slurmSets(numbers, visible string) []string {
 	return []string{"SLURM_STEP_GPUS=" + numbers, "SLURM_GPUS_ON_NODE=2", "CUDA_VISIBLE_DEVICES=" + visible, "CUDA_HOME=/opt"}
 }
 
+// visible checks what each task is told of its GPUs; "": nothing.
+func visible(t *testing.T, want []string, got [][]string) {
+	t.Helper()
+	require.Len(t, got, len(want))
+	for i, places := range want {
+		if places == "" {
+			assert.Empty(t, got[i], "task %d", i)
+		} else {
+			assert.Equal(t, []string{"CUDA_VISIBLE_DEVICES=" + places}, got[i], "task %d", i)
+		}
+	}
+}
+
 func TestDevices(t *testing.T) {
 	for name, c := range map[string]struct {
 		count int64
@@ -46,14 +59,7 @@ func TestDevices(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := Job{Step: "0", GRES: []GRES{{"gpu", "", c.count}, {"nvme", "", 9}}}.Devices(c.tasks)
-			require.Len(t, got, len(c.want))
-			for i, want := range c.want {
-				if want == "" {
-					assert.Empty(t, got[i], "task %d", i)
-				} else {
-					assert.Equal(t, []string{"CUDA_VISIBLE_DEVICES=" + want}, got[i], "task %d", i)
-				}
-			}
+			visible(t, c.want, got)
 		})
 	}
 }
@@ -74,14 +80,7 @@ func TestDevicesBeside(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := Job{Step: "1", NodeGPUs: c.node}.DevicesBeside(c.tasks)
-			require.Len(t, got, len(c.want))
-			for i, want := range c.want {
-				if want == "" {
-					assert.Empty(t, got[i], "task %d", i)
-				} else {
-					assert.Equal(t, []string{"CUDA_VISIBLE_DEVICES=" + want}, got[i], "task %d", i)
-				}
-			}
+			visible(t, c.want, got)
 		})
 	}
 }
