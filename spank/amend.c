@@ -17,7 +17,7 @@ static const char *value_of(const char *field, const char *key)
 	return !strncmp(field, key, length) && field[length] == '=' ? field + length + 1 : NULL;
 }
 
-/* Returns false where that is no number above 0. */
+/* Returns false where that is no number that Slurm has; its largest ones mean none. */
 static bool take_number(uint32_t *number, const char *value)
 {
 	char *end;
