@@ -141,7 +141,7 @@ class Test(CommandsTest):
         bridge.type(b"\x1a")
         bridge.until_text("Stopped")
         bridge.type(b"echo in $SLURM_JOB_ID\r")
-        bridge.until_text("\r\nin 77\r\n")
+        bridge.until_text("in 77\r\n")
         bridge.type(b"kill -9 %1; exec sh -c 'exit 4'\r")
         self.assertEqual(bridge.finish(), 4 << 8)
 
