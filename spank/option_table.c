@@ -57,7 +57,8 @@ struct spank_option option_table[OPTION_COUNT] = {
 	[OPTION_PVC] = {
 		.name = "k8s-pvc",
 		.arginfo = "SIZE[:CLASS][:PATH]",
-		.usage = "[k8s] make a volume of this size for the Pod, as 100Gi, which goes with it",
+		.usage = "[k8s] make a volume of this size for the Pod, as 100Gi, which goes with it, or "
+			 "(SIZE...:keep) stays; or mount the one that a job has kept (job:ID[:PATH])",
 		.has_arg = 1, .val = OPTION_PVC,
 	},
 	[OPTION_JOIN] = {

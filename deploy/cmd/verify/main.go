@@ -91,6 +91,7 @@ func (v *verifier) run(files []string) (err error) {
 	}
 	v.configMaps()
 	v.secrets()
+	v.claims()
 	v.names(tables.pod)
 	if err := v.ctx.Err(); err != nil {
 		return fmt.Errorf("%w: ended by a signal", errStop)

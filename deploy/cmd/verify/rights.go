@@ -62,14 +62,14 @@ func (v *verifier) allRights(user string) []string {
 // rights: exactly those of the roles.
 func (v *verifier) rights() {
 	node, collector, reader := account(v.namespace, v.node), account(v.namespace, v.collector), account(v.namespace, v.reader)
-	v.same("rights of "+v.node, []string{"configmaps: create get", "events: list", "pods/exec: create get", "pods: create delete get watch", "secrets: create"}, v.allRights(node))
-	v.same("rights of "+v.collector, []string{"configmaps slurm-k8s-nodes: get update", "configmaps: create delete list", "nodes: list", "pods: delete list"}, v.allRights(collector))
+	v.same("rights of "+v.node, []string{"configmaps: create get", "events: list", "persistentvolumeclaims: create get", "pods/exec: create get", "pods: create delete get watch", "secrets: create"}, v.allRights(node))
+	v.same("rights of "+v.collector, []string{"configmaps slurm-k8s-nodes: get update", "configmaps: create delete list", "nodes: list", "persistentvolumeclaims: delete list patch", "pods: delete list"}, v.allRights(collector))
 	v.same("rights of "+v.reader, []string{"configmaps slurm-k8s-nodes: get"}, v.allRights(reader))
 	// As a step on several Slurm nodes does: the server sends first what is there, so that no list is needed.
 	v.check(v.node+" watches Pods by their labels", "ok", v.do(node, http.MethodGet, path("Pod", v.namespace)+
 		"?watch=true&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&labelSelector=job-id%3D1&timeoutSeconds=1", nil))
 	for _, what := range []string{"list pods", "update pods", "patch pods", "patch pods/ephemeralcontainers", "get pods/log", "get pods/attach",
-		"create pods/portforward", "get secrets", "list secrets", "delete secrets", "delete configmaps", "create serviceaccounts/token", "create rolebindings"} {
+		"create pods/portforward", "get secrets", "list secrets", "delete secrets", "list persistentvolumeclaims", "delete persistentvolumeclaims", "delete configmaps", "create serviceaccounts/token", "create rolebindings"} {
 		v.mayNot(v.node+": "+what, node, v.namespace, what)
 	}
 	for _, what := range []string{"get pods", "create pods", "get pods/exec", "get configmaps", "get secrets"} {

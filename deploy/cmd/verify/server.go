@@ -127,15 +127,16 @@ type object = map[string]any
 
 // resources are the paths of what is made here; of one in a namespace %s is that.
 var resources = map[string]string{
-	"Namespace":      "/api/v1/namespaces",
-	"ServiceAccount": "/api/v1/namespaces/%s/serviceaccounts",
-	"Pod":            "/api/v1/namespaces/%s/pods",
-	"ConfigMap":      "/api/v1/namespaces/%s/configmaps",
-	"Secret":         "/api/v1/namespaces/%s/secrets",
-	"Role":           "/apis/rbac.authorization.k8s.io/v1/namespaces/%s/roles",
-	"RoleBinding":    "/apis/rbac.authorization.k8s.io/v1/namespaces/%s/rolebindings",
-	"RuntimeClass":   "/apis/node.k8s.io/v1/runtimeclasses",
-	"PriorityClass":  "/apis/scheduling.k8s.io/v1/priorityclasses",
+	"Namespace":             "/api/v1/namespaces",
+	"ServiceAccount":        "/api/v1/namespaces/%s/serviceaccounts",
+	"Pod":                   "/api/v1/namespaces/%s/pods",
+	"ConfigMap":             "/api/v1/namespaces/%s/configmaps",
+	"PersistentVolumeClaim": "/api/v1/namespaces/%s/persistentvolumeclaims",
+	"Secret":                "/api/v1/namespaces/%s/secrets",
+	"Role":                  "/apis/rbac.authorization.k8s.io/v1/namespaces/%s/roles",
+	"RoleBinding":           "/apis/rbac.authorization.k8s.io/v1/namespaces/%s/rolebindings",
+	"RuntimeClass":          "/apis/node.k8s.io/v1/runtimeclasses",
+	"PriorityClass":         "/apis/scheduling.k8s.io/v1/priorityclasses",
 }
 
 // path of a kind of objects, or of the one named.

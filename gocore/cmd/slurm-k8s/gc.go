@@ -79,6 +79,7 @@ func gc(ctx context.Context, arguments []string, out, faults io.Writer) int {
 			Cluster: wellknown.LabelValue(cluster),
 			Grace:   *grace, DryRun: *dryRun,
 			Podinit: installedPodinit(*libexec, log), PodinitAge: podinitAge,
+			KeepClaims: config.Claims.Keep.Duration,
 			Autoscaler: config.Gate.Autoscaler, NodeLabels: config.NodeLabels(),
 		},
 		Slurm: asRoot{slurm, os.Geteuid()},

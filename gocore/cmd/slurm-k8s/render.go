@@ -88,7 +88,7 @@ type renderer struct {
 	options map[string]string // of the command line
 }
 
-// file is the Pod of one job file, as YAML that kubectl takes.
+// file is what one job file gets, its Pod last, as YAML that kubectl takes.
 func (r renderer) file(file string, id uint) (string, error) {
 	request, err := requestOf(file, r.config)
 	if err != nil {
@@ -122,15 +122,28 @@ func (r renderer) file(file string, id uint) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	text, err := yaml.Marshal(pod)
+	text, err := manifest(pod)
 	if err != nil {
 		return "", err
+	}
+	if claim := j.Options.Claim; claim != nil && claim.Keep {
+		before, err := manifest(podspec.KeptClaim(j, places[0]))
+		if err != nil {
+			return "", err
+		}
+		text = before + "---\n" + text
 	}
 	head := fmt.Sprintf("# %s\n", strconv.Quote(file))
 	if len(unclear) > 0 {
 		head += fmt.Sprintf("# not in the job file: %s\n", strings.Join(unclear, "; "))
 	}
-	return head + strings.TrimSuffix(string(text), "status: {}\n"), nil
+	return head + text, nil
+}
+
+// manifest is an object without a status, as kubectl takes it.
+func manifest(object any) (string, error) {
+	text, err := yaml.Marshal(object)
+	return strings.TrimSuffix(string(text), "status: {}\n"), err
 }
 
 // jobOf is the start request of a batch job, checked as on the Slurm node.

@@ -55,9 +55,13 @@ func (k RESTCluster) EachNode(ctx context.Context, see func(*corev1.Node)) error
 
 // ListConfigMaps needs list on configmaps. It asks for metadata alone.
 func (k RESTCluster) ListConfigMaps(ctx context.Context, namespace string) ([]metav1.ObjectMeta, error) {
+	return k.listMetadata(ctx, "configmaps", namespace, "")
+}
+
+func (k RESTCluster) listMetadata(ctx context.Context, resource, namespace, selector string) ([]metav1.ObjectMeta, error) {
 	var all []metav1.ObjectMeta
 	err := pages(func(token string) (string, error) {
-		text, err := k.list("configmaps", token).Namespace(namespace).
+		text, err := k.list(resource, token).Namespace(namespace).Param("labelSelector", selector).
 			SetHeader("Accept", "application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io").Do(ctx).Raw()
 		if err != nil {
 			return "", err

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 	"time"
 
 	"github.com/sirupsen/logrus"
@@ -36,6 +37,12 @@ type Cluster interface {
 	ApplyConfigMap(ctx context.Context, object *corev1.ConfigMap) error
 	// DeleteConfigMap deletes the ConfigMap with this uid and no other.
 	DeleteConfigMap(ctx context.Context, namespace, name string, uid types.UID) error
+	// ListClaims of a namespace by a label selector, without their specifications.
+	ListClaims(ctx context.Context, namespace, selector string) ([]metav1.ObjectMeta, error)
+	// KeepClaim writes into a claim that is still as listed until when it is kept; "" takes that out.
+	KeepClaim(ctx context.Context, claim metav1.ObjectMeta, until string) error
+	// DeleteClaim deletes the claim with this uid and no other.
+	DeleteClaim(ctx context.Context, namespace, name string, uid types.UID) error
 }
 
 // Slurm is what the collector asks of Slurm.
@@ -55,6 +62,7 @@ type Config struct {
 	// then none is removed.
 	Podinit    string
 	PodinitAge time.Duration // younger ones are left alone
+	KeepClaims time.Duration // how long a kept volume claim stays that nobody uses
 	Autoscaler bool          // published with the node shapes
 	NodeLabels []string      // keys of the labels that are published with them
 }
@@ -78,20 +86,21 @@ func (c *Collector) Run(ctx context.Context) error {
 	if err != nil {
 		faults = append(faults, fmt.Errorf("cannot list the Pods of namespace %s: %w", c.Namespace, err))
 	} else {
-		faults = append(faults, c.removeOrphans(ctx, pods), c.removePodinits(ctx, pods))
+		// After the Pods were listed: a job whose Pod is in the list is known to Slurm by now.
+		jobs := sync.OnceValues(func() (map[uint32]Job, error) { return c.Slurm.Jobs(ctx) })
+		faults = append(faults, c.removeOrphans(ctx, pods, jobs), c.removePodinits(ctx, pods), c.removeClaims(ctx, pods, jobs))
 	}
 	faults = append(faults, c.publishShapes(ctx))
 	return errors.Join(faults...)
 }
 
 // removeOrphans deletes the Pods that no job stands behind. Without Slurm's word, none.
-func (c *Collector) removeOrphans(ctx context.Context, pods []corev1.Pod) error {
+func (c *Collector) removeOrphans(ctx context.Context, pods []corev1.Pod, slurms func() (map[uint32]Job, error)) error {
 	candidates := c.candidates(pods)
 	if len(candidates) == 0 {
 		return nil
 	}
-	// After the Pods were listed: a job whose Pod is in the list is known to Slurm by now.
-	jobs, err := c.Slurm.Jobs(ctx)
+	jobs, err := slurms()
 	if err != nil {
 		return fmt.Errorf("Slurm cannot be asked, no Pod is removed: %w", err)
 	}

@@ -32,6 +32,8 @@ type fake struct {
 	nodes      []corev1.Node
 	configMaps []metav1.ObjectMeta
 	published  *corev1.ConfigMap
+	claims     []metav1.ObjectMeta
+	kept       map[string]string // until when, by name
 	jobs       map[uint32]Job
 
 	podsErr, jobsErr, nodesErr, deleteErr error
@@ -84,6 +86,23 @@ func (f *fake) DeleteConfigMap(_ context.Context, _, name string, uid types.UID)
 	return nil
 }
 
+func (f *fake) ListClaims(_ context.Context, _, selector string) ([]metav1.ObjectMeta, error) {
+	if selector != "app=slurm-job,slurm-k8s/cluster=lab" {
+		return nil, errors.New("of other clusters too")
+	}
+	return f.claims, nil
+}
+
+func (f *fake) KeepClaim(_ context.Context, claim metav1.ObjectMeta, until string) error {
+	f.kept[claim.Name] = until
+	return nil
+}
+
+func (f *fake) DeleteClaim(_ context.Context, _, name string, uid types.UID) error {
+	f.deleted = append(f.deleted, name+"/"+string(uid))
+	return nil
+}
+
 func (f *fake) Jobs(context.Context) (map[uint32]Job, error) {
 	f.asked++
 	return f.jobs, f.jobsErr
@@ -97,7 +116,7 @@ func (f *fake) run(t *testing.T, change func(*Collector)) (string, error) {
 	c := Collector{
 		Config: Config{
 			Namespace: "slurm", Cluster: "lab", Grace: 2 * time.Minute,
-			Podinit: "slurm-k8s-podinit-00000000000000aa", PodinitAge: 24 * time.Hour,
+			Podinit: "slurm-k8s-podinit-00000000000000aa", PodinitAge: 24 * time.Hour, KeepClaims: 168 * time.Hour,
 		},
 		Kubernetes: f, Slurm: f, Out: &out, Log: log, Now: func() time.Time { return now },
 	}

@@ -62,6 +62,14 @@ func (c *cluster) CreateSecret(ctx context.Context, secret *corev1.Secret) error
 	return c.client.CreateSecret(ctx, secret)
 }
 
+func (c *cluster) CreateClaim(ctx context.Context, claim *corev1.PersistentVolumeClaim) error {
+	return c.client.CreateClaim(ctx, claim)
+}
+
+func (c *cluster) GetClaim(ctx context.Context, name string) (*corev1.PersistentVolumeClaim, error) {
+	return c.client.GetClaim(ctx, c.namespace, name)
+}
+
 func (c *cluster) GetPod(ctx context.Context, name string) (*corev1.Pod, error) {
 	return c.client.GetPod(ctx, c.namespace, name)
 }

@@ -24,8 +24,9 @@ type Account struct {
 // The accounts of deploy/; a test holds these to its roles.
 var (
 	Node = Account{"node", rights("create pods", "get pods", "watch pods", "delete pods", "get pods/exec", "create pods/exec",
-		"get configmaps", "create configmaps", "create secrets", "list events"), rights("* *", "get secrets", "list secrets", "delete configmaps", "create serviceaccounts/token")}
+		"get configmaps", "create configmaps", "create secrets", "get persistentvolumeclaims", "create persistentvolumeclaims", "list events"), rights("* *", "get secrets", "list secrets", "delete configmaps", "delete persistentvolumeclaims", "create serviceaccounts/token")}
 	Collector = Account{"collector", append(rights("list pods", "delete pods", "create configmaps", "list configmaps", "delete configmaps",
+		"list persistentvolumeclaims", "patch persistentvolumeclaims", "delete persistentvolumeclaims",
 		"get configmaps slurm-k8s-nodes", "update configmaps slurm-k8s-nodes"), Right{Verb: "list", Resource: "nodes", Everywhere: true}),
 		rights("* *", "get secrets", "list secrets", "create pods", "create pods/exec")}
 	Reader = Account{"reader", rights("get configmaps slurm-k8s-nodes"), rights("* *", "get secrets", "list pods", "create pods", "list configmaps")}

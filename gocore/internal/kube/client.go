@@ -155,6 +155,20 @@ func (c *Client) CreateSecret(ctx context.Context, object *corev1.Secret) error 
 		Timeout(requestTimeout).Do(ctx).Error()
 }
 
+// CreateClaim needs the verb create on persistentvolumeclaims.
+func (c *Client) CreateClaim(ctx context.Context, object *corev1.PersistentVolumeClaim) error {
+	return c.REST.Post().Namespace(object.Namespace).Resource("persistentvolumeclaims").Body(object).
+		Timeout(requestTimeout).Do(ctx).Error()
+}
+
+// GetClaim needs the verb get on persistentvolumeclaims.
+func (c *Client) GetClaim(ctx context.Context, namespace, name string) (*corev1.PersistentVolumeClaim, error) {
+	object := &corev1.PersistentVolumeClaim{}
+	err := c.REST.Get().Namespace(namespace).Resource("persistentvolumeclaims").Name(name).
+		Timeout(requestTimeout).Do(ctx).Into(object)
+	return object, err
+}
+
 // GetConfigMap needs the verb get on configmaps.
 func (c *Client) GetConfigMap(ctx context.Context, namespace, name string) (*corev1.ConfigMap, error) {
 	object := &corev1.ConfigMap{}

@@ -26,6 +26,9 @@ func (s *Step) chooseCluster(jobNodes string) *outcome {
 		return s.findNamespace()
 	}
 	name := s.Site.ClusterFor(asked)
+	if name == site.ClusterAuto && s.record.Cluster == "" && s.Job.Options.Claim != nil && s.Job.Options.Claim.Kept() {
+		return failed(report.Refused(option.ErrKeptAnywhere))
+	}
 	recorded := s.record.Cluster
 	if s.Job.Component != "" { // its job may be another one than the script's
 		recorded = ""

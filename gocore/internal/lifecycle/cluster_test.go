@@ -24,7 +24,10 @@ import (
 // pod is short for what the scripts change.
 type pod = corev1.Pod
 
-var podResource = schema.GroupResource{Resource: "pods"}
+var (
+	podResource   = schema.GroupResource{Resource: "pods"}
+	claimResource = schema.GroupResource{Resource: "persistentvolumeclaims"}
+)
 
 // fakeCluster is a namespace with its scheduler and kubelet.
 type fakeCluster struct {
@@ -41,6 +44,7 @@ type fakeCluster struct {
 	mu        sync.Mutex
 	pods      map[string]*corev1.Pod
 	secrets   []*corev1.Secret
+	claims    map[string]*corev1.PersistentVolumeClaim
 	version   int
 	made      int
 	changed   chan struct{}
@@ -52,7 +56,7 @@ type fakeCluster struct {
 
 func newFakeCluster(w *world) *fakeCluster {
 	return &fakeCluster{
-		w: w, pods: map[string]*corev1.Pod{}, changed: make(chan struct{}), history: map[types.UID][]*corev1.Pod{}, joined: map[types.UID]bool{},
+		w: w, pods: map[string]*corev1.Pod{}, claims: map[string]*corev1.PersistentVolumeClaim{}, changed: make(chan struct{}), history: map[types.UID][]*corev1.Pod{}, joined: map[types.UID]bool{},
 		script: func(int) []event { return starts(time.Second) },
 	}
 }
@@ -203,6 +207,33 @@ func (c *fakeCluster) CreateSecret(ctx context.Context, secret *corev1.Secret) e
 		c.secrets = append(c.secrets, secret.DeepCopy())
 		return nil
 	})
+}
+
+func (c *fakeCluster) CreateClaim(ctx context.Context, claim *corev1.PersistentVolumeClaim) error {
+	return c.call(ctx, "CreateClaim", func() error {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.claims[claim.Name] != nil {
+			return apierrors.NewAlreadyExists(claimResource, claim.Name)
+		}
+		c.claims[claim.Name] = claim.DeepCopy()
+		return nil
+	})
+}
+
+func (c *fakeCluster) GetClaim(ctx context.Context, name string) (found *corev1.PersistentVolumeClaim, err error) {
+	err = c.call(ctx, "GetClaim", func() error {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if found = c.claims[name]; found == nil {
+			return apierrors.NewNotFound(claimResource, name)
+		}
+		return nil
+	})
+	if err != nil {
+		return &corev1.PersistentVolumeClaim{}, err
+	}
+	return found, nil
 }
 
 func (c *fakeCluster) play(uid types.UID, script []event) {

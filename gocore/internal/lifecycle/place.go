@@ -27,6 +27,9 @@ func (s *Step) place() *outcome {
 	if verdict != nil {
 		return verdict
 	}
+	if verdict := s.keptClaim(s.reach(limit)); verdict != nil {
+		return verdict
+	}
 	if verdict := s.watchPeers(pod, limit); verdict != nil {
 		return verdict
 	}

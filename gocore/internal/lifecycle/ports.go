@@ -23,6 +23,8 @@ type Cluster interface {
 	CreatePod(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, error)
 	GetPod(ctx context.Context, name string) (*corev1.Pod, error)
 	CreateSecret(ctx context.Context, secret *corev1.Secret) error
+	CreateClaim(ctx context.Context, claim *corev1.PersistentVolumeClaim) error
+	GetClaim(ctx context.Context, name string) (*corev1.PersistentVolumeClaim, error)
 	// DeletePod deletes the Pod of this uid; grace in seconds, at least 1.
 	DeletePod(ctx context.Context, name string, uid types.UID, grace int64) error
 	// Follow calls see with each state from pod on, and gone once; blocks until ctx ends or gone.

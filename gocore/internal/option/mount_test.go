@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/site"
 )
@@ -60,11 +61,20 @@ func TestParseClaim(t *testing.T) {
 		"10Gi:fast":            {Class: "fast"},
 		"10Gi:/big":            {Path: "/big"},
 		"10Gi:fast.local:/big": {Class: "fast.local", Path: "/big"},
+		"10Gi:keep":            {Keep: true},
+		"10Gi:keep:keep":       {Class: "keep", Keep: true},
+		"10Gi:/big:keep":       {Path: "/big", Keep: true},
+		"10Gi:fast:/keep:keep": {Class: "fast", Path: "/keep", Keep: true},
+		"job:7":                {Of: 7},
+		"job:4294967295:/big":  {Of: 4294967295, Path: "/big"},
 	} {
 		c, err := ParseClaim(value)
 		require.NoError(t, err, value)
-		assert.Equal(t, "10Gi", c.Size.String())
-		assert.Equal(t, []string{want.Class, want.Path}, []string{c.Class, c.Path}, value)
+		if want.Of == 0 {
+			assert.Equal(t, "10Gi", c.Size.String())
+		}
+		c.Size = resource.Quantity{}
+		assert.Equal(t, want, c, value)
 	}
 	for value, want := range map[string]string{
 		"":                             "--k8s-pvc: a value is missing",
@@ -82,6 +92,18 @@ func TestParseClaim(t *testing.T) {
 		"10Gi:a:/b:/c":                 "not SIZE[:CLASS][:PATH]",
 		"10Gi:/proc/x":                 `"/proc/x": reserved`,
 		"10Gi:fast:/etc":               `"/etc": reserved`,
+		"10Gi:keep:fast:/big":          "not SIZE[:CLASS][:PATH][:keep]",
+		"keep":                         `"keep" is not a size`,
+		"job":                          "not job:ID[:PATH] with the number of a job that kept its volume",
+		"job:7:/a:/b":                  "not job:ID[:PATH]",
+		"job:":                         `"" is not a job's number`,
+		"job:0":                        `"0" is not a job's number`,
+		"job:07":                       `"07" is not a job's number`,
+		"job:-1":                       `"-1" is not a job's number`,
+		"job:4294967296":               "is not a job's number",
+		"job:7_1":                      "is not a job's number",
+		"job:7:keep":                   `"keep": not an absolute path`,
+		"job:7:/proc":                  `"/proc": reserved`,
 		strings.Repeat("1", 40) + "Gi": "is not a size",
 	} {
 		_, err := ParseClaim(value)
@@ -118,7 +140,7 @@ func FuzzParseMounts(f *testing.F) {
 }
 
 func FuzzParseClaim(f *testing.F) {
-	for _, seed := range []string{"10Gi:fast:/big", "1e3Gi", "1Ei", "9999999999999999999Ei"} {
+	for _, seed := range []string{"10Gi:fast:/big", "1e3Gi", "1Ei", "9999999999999999999Ei", "1Gi:keep", "job:7:/a"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, value string) {
@@ -127,7 +149,8 @@ func FuzzParseClaim(f *testing.F) {
 			require.NotContains(t, err.Error(), "\n")
 			return
 		}
-		require.Positive(t, c.Size.Value())
+		require.NotEqual(t, c.Of != 0, c.Size.Value() > 0)
+		require.False(t, c.Of != 0 && (c.Keep || c.Class != ""))
 		require.NotContains(t, c.Class, "/")
 	})
 }

@@ -32,7 +32,7 @@ volumes:
   bobs: {pvc: bob, mount: /bobs, users: [bob], default: yes}
   ours: {pvc: alice, mount: /ours, users: [alice], default: yes}
   queue: {pvc: queue, mount: /queue, partitions: [gpu]}
-claims: {allowed: yes, classes: [fast, slow], max_size: 100Gi}
+claims: {allowed: yes, classes: [fast, slow], max_size: 100Gi, keep: 168h}
 `
 
 type people map[string]uint32
@@ -81,6 +81,8 @@ func TestGoldenVolumes(t *testing.T) {
 		"claim":         {"", "10Gi", nil},
 		"claim-class":   {"", "500Mi:slow:/big", nil},
 		"claim-default": {"", "1Gi", func(in *Input) { in.Site.Claims.Classes = nil }},
+		"claim-kept":    {"", "10Gi:keep", nil},
+		"claim-of-job":  {"", "job:3:/earlier", nil},
 		"everything": {"sets,tmp", "10Gi", func(in *Input) {
 			in.Job.Step, in.Job.Node, in.Job.NodeID, in.Job.Nodes, in.Job.Tasks = "3", "n2", 1, 2, 4
 			in.Site.Pod.ShmSize = "1Gi"
@@ -144,7 +146,12 @@ func TestBuildRefusesVolumes(t *testing.T) {
 		"claim too large": {"", "101Gi", nil, `--k8s-pvc: more than the site's 100Gi: "101Gi"`},
 		"claim's class":   {"", "1Gi:other", nil, `--k8s-pvc: no storage class of this site: "other" (there are: fast, slow)`},
 		"claim's path":    {"tmp:/scratch", "1Gi", nil, `--k8s-pvc: the mount point is also that of volume "tmp": "/scratch"`},
-		"no claims":       {"", "1Gi", func(in *Input) { in.Site.Claims.Allowed = false }, `--k8s-pvc: this site does not offer it: "1Gi"`},
+		"none is kept": {"", "1Gi:keep", func(in *Input) { in.Site.Claims.Keep = site.Duration{} },
+			`--k8s-pvc: this site keeps no volume of a job: "1Gi"`},
+		"none was kept": {"", "job:3", func(in *Input) { in.Site.Claims.Keep = site.Duration{} },
+			`--k8s-pvc: this site keeps no volume of a job: "job:3"`},
+		"another's path": {"tmp:/scratch", "job:3", nil, `--k8s-pvc: the mount point is also that of volume "tmp": "/scratch"`},
+		"no claims":      {"", "1Gi", func(in *Input) { in.Site.Claims.Allowed = false }, `--k8s-pvc: this site does not offer it: "1Gi"`},
 	} {
 		_, err := Build(withVolumes(t, c.mounts, c.claim, c.change))
 		assert.ErrorContains(t, err, c.want, name)

@@ -40,7 +40,13 @@ func HasStorage(pod *corev1.Pod, in Input) bool {
 
 // sameClaim compares what is there with what is wanted, whose class may be left to Kubernetes.
 func sameClaim(has, wanted corev1.Volume) bool {
-	if has.Name != wanted.Name || has.Ephemeral == nil || has.Ephemeral.VolumeClaimTemplate == nil {
+	if has.Name != wanted.Name {
+		return false
+	}
+	if wanted.PersistentVolumeClaim != nil {
+		return has.PersistentVolumeClaim != nil && has.PersistentVolumeClaim.ClaimName == wanted.PersistentVolumeClaim.ClaimName
+	}
+	if has.Ephemeral == nil || has.Ephemeral.VolumeClaimTemplate == nil {
 		return false
 	}
 	a, b := has.Ephemeral.VolumeClaimTemplate.Spec, wanted.Ephemeral.VolumeClaimTemplate.Spec

@@ -41,6 +41,9 @@ func (c *Config) Allow() []string {
 		if len(c.Claims.Classes) == 0 {
 			words = append(words, "claim:")
 		}
+		if c.Claims.Keep.Duration > 0 {
+			words = append(words, "claim-keep")
+		}
 	}
 	slices.Sort(words)
 	return slices.Compact(words)

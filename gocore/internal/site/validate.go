@@ -20,6 +20,7 @@ const (
 	minGrace       = 5 * time.Second   // facts: room of a finished task is free up to 2 s later
 	minOrphan      = 5 * time.Second   // several heartbeats; anything sensible is minutes
 	maxAny         = 24 * time.Hour    // of what a job waits for
+	maxKeep        = 8760 * time.Hour  // a year
 	maxMargin      = 87600 * time.Hour // ten years; activeDeadlineSeconds is an int32
 	minRate        = 1024              // bytes per second
 	maxOrphan      = 30 * 24 * time.Hour

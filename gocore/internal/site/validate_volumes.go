@@ -7,6 +7,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/google/go-containerregistry/pkg/name"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -155,6 +156,9 @@ func (c *Config) validateClaims(f *faults) {
 		if problems := validation.IsDNS1123Subdomain(class); len(problems) > 0 {
 			f.add("claims.classes", "%q is not the name of a StorageClass", class)
 		}
+	}
+	if c.Claims.Keep.Duration != 0 {
+		f.between("claims.keep", c.Claims.Keep, time.Hour, maxKeep)
 	}
 	switch {
 	case c.Claims.MaxSize != "":

@@ -110,6 +110,9 @@ type Claims struct {
 	MaxSize string `json:"max_size,omitempty"`
 	// Path where it is mounted unless the job says another.
 	Path string `json:"path"`
+	// Keep is for how long the collector leaves one that a job has kept, after the last job that
+	// used it. 0: none is kept.
+	Keep Duration `json:"keep"`
 }
 
 // Offer is how a volume comes to a job: by default, or on request.

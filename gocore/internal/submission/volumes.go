@@ -39,11 +39,14 @@ func checkVolumes(r Request, config *site.Config, deps Deps) []finding {
 		}
 		options.Claim = &claim
 	}
+	var findings []finding
+	if options.Claim != nil && options.Claim.Kept() && config.ClusterFor(r.Options[option.Cluster]) == site.ClusterAuto {
+		findings = append(findings, fault("%s", option.ErrKeptAnywhere))
+	}
 	_, err := podspec.StorageFor(options, r.who(deps), config, deps.Directory)
 	if err == nil {
-		return nil
+		return findings
 	}
-	var findings []finding
 	for text := range strings.SplitSeq(err.Error(), "\n") {
 		findings = append(findings, fault("%s", text))
 	}

@@ -34,6 +34,8 @@ const (
 const (
 	AnnotationUser    = "slurm-k8s/user"
 	AnnotationSession = "slurm-k8s/session"
+	// AnnotationKeepUntil is on a kept claim that nobody uses: when the collector removes it, in RFC 3339.
+	AnnotationKeepUntil = "slurm-k8s/keep-until"
 )
 
 const (
@@ -74,6 +76,10 @@ func PodName(jobID uint32, step, component string, nodeID int) string {
 	}
 	return fmt.Sprintf("%s-step-%s-%d", name, step, nodeID)
 }
+
+// ClaimName is the name of the volume claim that a user's job keeps. The uid is in it so that a policy
+// can hold a Pod to the claims of its own user.
+func ClaimName(uid, jobID uint32) string { return fmt.Sprintf("slurm-claim-%d-%d", uid, jobID) }
 
 // PullSecretName is the name of the Secret that one Pod pulls with, its user's own: each
 // Pod that is made has another number.
