@@ -52,7 +52,7 @@ func (v *verifier) claims() {
 	change("another annotation of a claim", rule("claim-update"), collector, own, object{"metadata": object{"annotations": object{"a": "b"}}})
 	change("the labels of a claim", rule("claim-update"), collector, own, object{"metadata": object{"labels": object{"user": "bob"}}})
 	change("the finalizers of a claim", rule("claim-update"), collector, own, object{"metadata": object{"finalizers": []string{"example.com/x"}}})
-	change("the size of a claim", rule("claim-update"), collector, own, object{"spec": object{"resources": object{"requests": object{"storage": "2Gi"}}}})
+	change("the size of a claim", rule("claim-update")+"|immutable", collector, own, object{"spec": object{"resources": object{"requests": object{"storage": "2Gi"}}}})
 	change("a claim changed by the node", rule("claim-verb"), node, own, until)
 	v.check("a claim deleted by the node", rule("claim-verb"), v.remove(node, "PersistentVolumeClaim", v.scratch, own, -1, true))
 	v.check("another claim deleted by the collector", rule("claim-name"), v.remove(collector, "PersistentVolumeClaim", v.scratch, "database", -1, true))
