@@ -58,7 +58,7 @@ clean: ## Remove what was built here; the caches of Kubernetes and images stay.
 .PHONY: test-go
 test-go: ## Unit tests of the Go packages, with the race detector.
 	$(GO) vet ./gocore/... ./deploy/... && $(GO) vet -tags e2e ./tests/...
-	$(GO) test -race ./gocore/... ./tests/faults
+	$(GO) test -race ./gocore/... ./tests/faults ./tests/rights
 
 .PHONY: test-c
 test-c: ## Tests of relay, podinit and the plugin, under ASan and UBSan.
@@ -68,6 +68,10 @@ test-c: ## Tests of relay, podinit and the plugin, under ASan and UBSan.
 .PHONY: test-e2e
 test-e2e: build ## End to end on a real Slurm and a real Kubernetes, which it starts and stops.
 	tests/e2e/run
+
+.PHONY: rights
+rights: ## Which rights of deploy/ the last end to end tests used, by Kubernetes' audit log; fails where one was not.
+	@$(GO) run ./tests/rights
 
 .PHONY: bench
 bench: build ## What the plugin adds to a job, and costs others: BENCH='-rows 1,2 -n 5'. On a quiet machine.

@@ -23,7 +23,7 @@ const module = "github.com/slurm-k8s/slurm-k8s/gocore/internal/"
 // adapters and lifecycle the pure ones and the stream, what a command does (useCases)
 // those and the adapters, and nothing else of ours. Only core knows all.
 var (
-	pure     = []string{"wellknown", "site", "option", "job", "podspec", "podstatus", "report"}
+	pure     = []string{"wellknown", "site", "option", "job", "podspec", "tenant", "podstatus", "report"}
 	adapters = []string{"kube", "stream", "registry", "identity"}
 	useCases = []string{"submission", "collector", "doctor"}
 )

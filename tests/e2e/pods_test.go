@@ -15,10 +15,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// podsOf lists the Pods of a job.
+// podsOf lists the Pods of a job, in whatever namespace.
 func podsOf(job string) ([]corev1.Pod, error) {
 	var list corev1.PodList
-	err := lab.Get("/api/v1/namespaces/"+namespace+"/pods?labelSelector="+url.QueryEscape("app=slurm-job,job-id="+job), &list)
+	err := lab.Get("/api/v1/pods?labelSelector="+url.QueryEscape("app=slurm-job,job-id="+job), &list)
 	return list.Items, err
 }
 

@@ -26,6 +26,7 @@ type verifier struct {
 	server
 	namespace, scratch      string
 	node, collector, reader string // accounts
+	tenantsAccount          string // empty: deploy/tenants is not applied
 	data                    string // folder of the tables
 	verbose                 bool
 	passed, failed          int
@@ -40,7 +41,9 @@ func main() {
 		node:      setting("SLURM_K8S_NODE_ACCOUNT", "slurm-k8s-node"),
 		collector: setting("SLURM_K8S_COLLECTOR_ACCOUNT", "slurm-k8s-collector"),
 		reader:    setting("SLURM_K8S_READER_ACCOUNT", "slurm-k8s-reader"),
-		scratch:   fmt.Sprintf("slurm-k8s-verify-%d", os.Getpid()),
+
+		tenantsAccount: setting("SLURM_K8S_TENANTS_ACCOUNT", "slurm-k8s-tenants"),
+		scratch:        fmt.Sprintf("slurm-k8s-verify-%d", os.Getpid()),
 	}
 	flag.BoolVar(&v.verbose, "v", false, "every case")
 	flag.StringVar(&v.data, "data", "deploy/testdata", "the folder of the tables")
@@ -93,6 +96,11 @@ func (v *verifier) run(files []string) (err error) {
 	v.secrets()
 	v.claims()
 	v.names(tables.pod)
+	if v.tenantsAccount != "" {
+		if err := v.tenants(tables.pod); err != nil {
+			return fmt.Errorf("%w: namespace %s: %w", errStop, v.tenant(), err)
+		}
+	}
 	if err := v.ctx.Err(); err != nil {
 		return fmt.Errorf("%w: ended by a signal", errStop)
 	}

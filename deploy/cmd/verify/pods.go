@@ -2,7 +2,10 @@
 
 package main
 
-import "strings"
+import (
+	"net/http"
+	"strings"
+)
 
 // Who refuses: a policy, the Pod Security profile, or the API server itself, whose own word it is for a privileged
 // container where it is not told --allow-privileged.
@@ -54,6 +57,12 @@ func (v *verifier) names(pod bent) {
 	try("someone's Pod under our name", rule("names"), `[{"op":"remove","path":"/metadata/labels"}]`)
 	try("someone's Pod with our label", rule("names"), `[{"op":"replace","path":"/metadata/name","value":"mine"}]`)
 	try("someone's Pod of another name", "ok", `[{"op":"replace","path":"/metadata/name","value":"mine"},{"op":"remove","path":"/metadata/labels"}]`)
+	v.check("someone's Pod of another name, made", "ok", v.create(someone, v.scratch, pod.must(`[{"op":"replace","path":"/metadata/name","value":"mine"},{"op":"remove","path":"/metadata/labels"}]`), really))
+	label := func(key, value string) answer {
+		return v.do(someone, http.MethodPatch, path("Pod", v.scratch, "mine")+dryRun, object{"metadata": object{"labels": object{key: value}}})
+	}
+	v.check("someone's Pod that is given our label", rule("names"), label("app", "slurm-job"))
+	v.check("someone's Pod that is given another label", "ok", label("app", "mine"))
 	v.check("someone's ConfigMap under podinit's name", rule("names"), v.create(someone, v.scratch, configMap("slurm-k8s-podinit-0000000000000000", true, "podinit"), dryRun))
 	v.check("an administrator's Pod under our name", "ok", v.create("", v.namespace, pod.must(`[]`), dryRun))
 	var namespace struct {

@@ -63,7 +63,15 @@ func (v *verifier) allRights(user string) []string {
 func (v *verifier) rights() {
 	node, collector, reader := account(v.namespace, v.node), account(v.namespace, v.collector), account(v.namespace, v.reader)
 	v.same("rights of "+v.node, []string{"configmaps: create get", "events: list", "persistentvolumeclaims: create get", "pods/exec: create get", "pods: create delete get watch", "secrets: create"}, v.allRights(node))
-	v.same("rights of "+v.collector, []string{"configmaps slurm-k8s-nodes: get update", "configmaps: create delete list", "nodes: list", "persistentvolumeclaims: delete list patch", "pods: delete list"}, v.allRights(collector))
+	collectors := []string{"configmaps slurm-k8s-nodes: get update", "configmaps: create delete list", "nodes: list", "persistentvolumeclaims: delete list patch", "pods: delete list"}
+	if v.tenantsAccount != "" {
+		collectors = slices.Insert(collectors, 2, "namespaces: list")
+		v.same("rights of "+v.tenantsAccount, []string{
+			"clusterroles.rbac.authorization.k8s.io slurm-k8s-tenant-node slurm-k8s-tenant-collector: bind", "limitranges: create update", "namespaces: create get update",
+			"resourcequotas: create update", "rolebindings.rbac.authorization.k8s.io: create",
+		}, v.allRights(account(v.namespace, v.tenantsAccount)))
+	}
+	v.same("rights of "+v.collector, collectors, v.allRights(collector))
 	v.same("rights of "+v.reader, []string{"configmaps slurm-k8s-nodes: get"}, v.allRights(reader))
 	// As a step on several Slurm nodes does: the server sends first what is there, so that no list is needed.
 	v.check(v.node+" watches Pods by their labels", "ok", v.do(node, http.MethodGet, path("Pod", v.namespace)+

@@ -76,6 +76,9 @@ func (v *verifier) look() error {
 			return err
 		}
 	}
+	if v.do("", http.MethodGet, path("ServiceAccount", v.namespace, v.tenantsAccount), nil).code == http.StatusNotFound {
+		v.tenantsAccount = ""
+	}
 	return nil
 }
 
@@ -120,18 +123,30 @@ func (v *verifier) clean() {
 	s.remove("", "RuntimeClass", "", v.scratch, -1, false)
 	s.remove("", "RuntimeClass", "", v.scratch+"-other", -1, false)
 	s.remove("", "PriorityClass", "", v.scratch, -1, false)
-	for _, name := range []string{"slurm-job-1", "slurm-job-2", "database-0"} {
+	for _, name := range []string{"slurm-job-1", "slurm-job-2", "database-0", "mine"} {
 		s.remove("", "Pod", v.scratch, name, 0, false)
 	}
-	if got := s.remove("", "Namespace", "", v.scratch, -1, false); !got.ok() && got.code != http.StatusNotFound {
-		fmt.Fprintf(os.Stderr, "verify: namespace %s is left: %s\n", v.scratch, got.text)
+	for _, name := range []string{"slurm-job-1", "mine"} {
+		s.remove("", "Pod", v.tenant(), name, 0, false)
+	}
+	for _, name := range []string{v.tenant(), v.scratch} {
+		s.removeNamespace(name)
+	}
+}
+
+// removeNamespace removes it and waits until it is gone.
+func (s server) removeNamespace(name string) {
+	if got := s.remove("", "Namespace", "", name, -1, false); got.code == http.StatusNotFound {
+		return
+	} else if !got.ok() {
+		fmt.Fprintf(os.Stderr, "verify: namespace %s is left: %s\n", name, got.text)
 		return
 	}
 	for range 300 {
-		if s.do("", http.MethodGet, path("Namespace", "", v.scratch), nil).code == http.StatusNotFound {
+		if s.do("", http.MethodGet, path("Namespace", "", name), nil).code == http.StatusNotFound {
 			return
 		}
 		time.Sleep(200 * time.Millisecond)
 	}
-	fmt.Fprintf(os.Stderr, "verify: namespace %s is not gone after a minute\n", v.scratch)
+	fmt.Fprintf(os.Stderr, "verify: namespace %s is not gone after a minute\n", name)
 }

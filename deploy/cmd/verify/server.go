@@ -133,6 +133,8 @@ var resources = map[string]string{
 	"ConfigMap":             "/api/v1/namespaces/%s/configmaps",
 	"PersistentVolumeClaim": "/api/v1/namespaces/%s/persistentvolumeclaims",
 	"Secret":                "/api/v1/namespaces/%s/secrets",
+	"ResourceQuota":         "/api/v1/namespaces/%s/resourcequotas",
+	"LimitRange":            "/api/v1/namespaces/%s/limitranges",
 	"Role":                  "/apis/rbac.authorization.k8s.io/v1/namespaces/%s/roles",
 	"RoleBinding":           "/apis/rbac.authorization.k8s.io/v1/namespaces/%s/rolebindings",
 	"RuntimeClass":          "/apis/node.k8s.io/v1/runtimeclasses",
@@ -146,7 +148,9 @@ func path(kind, namespace string, name ...string) string {
 		p = fmt.Sprintf(p, namespace)
 	}
 	for _, n := range name {
-		p += "/" + n
+		if n != "" {
+			p += "/" + n
+		}
 	}
 	return p
 }

@@ -54,6 +54,10 @@ func checkConfig(_ context.Context, arguments []string, out, faults io.Writer) i
 		if place.Kubernetes != "" {
 			where = "cluster " + place.Kubernetes + ", "
 		}
+		if place.ByPattern() {
+			fmt.Fprintf(out, "%snamespaces %s, and %s of the accounts: Pod Security level %s%s\n", where, place.Namespace, place.SystemNamespace(), level, why)
+			continue
+		}
 		fmt.Fprintf(out, "%snamespace %s: Pod Security level %s%s\n", where, place.Namespace, level, why)
 	}
 	return exitOK

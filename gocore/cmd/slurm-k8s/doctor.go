@@ -103,8 +103,13 @@ func clusterChecks(ctx context.Context, config *site.Config) []doctor.Check {
 		checks = append(checks,
 			doctor.Rights(doctor.Node, config.SystemNamespace(), opening[doctor.Asker](config.Kubeconfig, site.CheckCredential)),
 			doctor.Admission(config, cluster, opening[doctor.Creator](config.Kubeconfig, site.CheckCredential)))
+		account := doctor.Collector
+		if config.ByPattern() {
+			account = doctor.CollectorOfTenants
+			checks = append(checks, tenantChecks(config, cluster, collectors)...)
+		}
 		if _, err := os.Stat(collectors); err == nil {
-			checks = append(checks, doctor.Rights(doctor.Collector, config.SystemNamespace(), opening[doctor.Asker](collectors, site.CheckCredential)))
+			checks = append(checks, doctor.Rights(account, config.SystemNamespace(), opening[doctor.Asker](collectors, site.CheckCredential)))
 		}
 		checks = append(checks, doctor.Nodes(func() (doctor.NodeLister, error) {
 			client, err := kube.Open(collectors, site.CheckCredential)
@@ -122,6 +127,24 @@ func clusterChecks(ctx context.Context, config *site.Config) []doctor.Check {
 	return append(checks,
 		doctor.Rights(doctor.Reader, config.SystemNamespace(), opening[doctor.Asker](config.ReaderKubeconfig, nil)),
 		doctor.Published(shapesOf(config)))
+}
+
+// tenantChecks are those of namespaces by a pattern.
+func tenantChecks(config *site.Config, cluster, collectors string) []doctor.Check {
+	var checks []doctor.Check
+	if config.Tenants.Create {
+		tenants := config.TenantsKubeconfig()
+		checks = append(checks,
+			doctor.Rights(doctor.Tenants, config.SystemNamespace(), opening[doctor.Asker](tenants, site.CheckCredential)),
+			doctor.Making(config, cluster, opening[doctor.NamespaceCreator](tenants, site.CheckCredential)))
+	}
+	return append(checks, doctor.Made(config, cluster, func() (doctor.NamespaceLister, error) {
+		client, err := kube.Open(collectors, site.CheckCredential)
+		if err != nil {
+			return nil, err
+		}
+		return collector.RESTCluster{REST: client.REST}, nil
+	}))
 }
 
 // opening opens a credential when it is wanted.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,6 +18,7 @@ import (
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/collector"
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/kube"
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/site"
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/tenant"
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/wellknown"
 )
 
@@ -41,6 +43,7 @@ func gc(ctx context.Context, arguments []string, out, faults io.Writer) int {
 	only := flags.String("cluster", "", "only the site's cluster of this `NAME` (default: each)")
 	libexec := flags.String("libexec", defaultLibexec, "the `DIRECTORY` of podinit")
 	grace := flags.Duration("grace", gcGrace, "leave Pods alone that are younger than this `TIME`")
+	podinits := flags.Duration("podinit-age", podinitAge, "leave podinits of earlier versions alone that are younger than this `TIME`")
 	dryRun := flags.Bool("dry-run", false, "say what would be done, and do nothing")
 	if code, done := parse(flags, arguments, out, faults); done {
 		return code
@@ -78,7 +81,7 @@ func gc(ctx context.Context, arguments []string, out, faults io.Writer) int {
 		Config: collector.Config{
 			Cluster: wellknown.LabelValue(cluster),
 			Grace:   *grace, DryRun: *dryRun,
-			Podinit: installedPodinit(*libexec, log), PodinitAge: podinitAge,
+			Podinit: installedPodinit(*libexec, log), PodinitAge: *podinits,
 			KeepClaims: config.Claims.Keep.Duration,
 			Autoscaler: config.Gate.Autoscaler, NodeLabels: config.NodeLabels(),
 		},
@@ -111,12 +114,32 @@ func collect(ctx context.Context, run collector.Collector, place *site.Config, k
 	if err != nil {
 		return err
 	}
-	run.Namespace = place.Namespace
-	run.Kubernetes = collector.RESTCluster{REST: client.REST}
+	cluster := collector.RESTCluster{REST: client.REST}
+	run.Namespace = place.SystemNamespace()
+	run.Kubernetes = cluster
+	if place.ByPattern() {
+		run.Tenants = &collector.Tenants{Site: place, List: cluster.ListNamespaces}
+		if run.Tenants.Renew, err = renewing(place); err != nil {
+			return err
+		}
+	}
 	if place.Kubernetes != "" {
 		run.Log = run.Log.WithField("kubernetes", place.Kubernetes)
 	}
 	return run.Run(ctx)
+}
+
+// renewing is how tenants' namespaces are brought up to date; nil where the credential for that is
+// not on this host.
+func renewing(place *site.Config) (func(context.Context, tenant.Objects) error, error) {
+	client, err := kube.Open(place.TenantsKubeconfig(), site.CheckCredential)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	}
+	return client.RenewTenant, nil
 }
 
 // inCluster says of a line which of the site's clusters it is about, where it names several.
@@ -127,18 +150,8 @@ func inCluster(place *site.Config, line string) string {
 	return "cluster " + place.Kubernetes + ": " + line
 }
 
-// collectorsKubeconfig lies beside the node's; where that is a Pod's own, beside the default one.
-// Of a cluster with a name it has that name before it, as those of several lie in one folder.
-func collectorsKubeconfig(config *site.Config) string {
-	beside, name := config.Kubeconfig, collectorKubeconfig
-	if _, inCluster := site.InCluster(beside); inCluster {
-		beside = site.Default().Kubeconfig
-	}
-	if config.Kubernetes != "" {
-		name = config.Kubernetes + "-" + name
-	}
-	return filepath.Join(filepath.Dir(beside), name)
-}
+// collectorsKubeconfig lies beside the node's.
+func collectorsKubeconfig(config *site.Config) string { return config.Beside(collectorKubeconfig) }
 
 // clusterName is the name in the labels of the Pods: the site's, else Slurm's.
 func clusterName(ctx context.Context, config *site.Config, slurm collector.Commands) (string, error) {

@@ -15,28 +15,32 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/collector"
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/identity"
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/job"
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/option"
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/podspec"
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/site"
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/submission"
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/tenant"
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/wellknown"
 )
 
 // render prints the objects that a job file would get, and makes none.
-func render(_ context.Context, arguments []string, out, faults io.Writer) int {
+func render(ctx context.Context, arguments []string, out, faults io.Writer) int {
 	flags := newFlags("render", faults)
 	path := flags.String("config", defaultConfig, "the site's configuration, a `FILE`")
 	libexec := flags.String("libexec", defaultLibexec, "the `DIRECTORY` of podinit")
 	name := flags.String("user", identity.Me(), "whose job it is, a `USER` of this machine")
 	id := flags.Uint("job-id", 1, "the job's `NUMBER`")
+	withNamespace := flags.Bool("namespace", false, "print the job's namespace too, with what belongs in it;\n"+strings.Repeat(" ", 28)+"without a job file it alone")
+	account := flags.String("account", "", "the job's `ACCOUNT`, for --namespace without a job file")
 	withPodinit := flags.Bool("podinit", false, "print the ConfigMap with podinit too")
 	given := ownFlags(flags)
 	if code, done := parse(flags, arguments, out, faults); done {
 		return code
 	}
-	if flags.NArg() == 0 {
+	if flags.NArg() == 0 && !*withNamespace {
 		fmt.Fprintln(faults, "slurm-k8s render: a job file is wanted (try: slurm-k8s render --help)")
 		return exitUsage
 	}
@@ -54,14 +58,17 @@ func render(_ context.Context, arguments []string, out, faults io.Writer) int {
 			r.options[name] = *value
 		}
 	}
-	var texts []string
-	if *withPodinit {
-		places := submission.Request{Options: r.options}.Places(config)
-		text, err := yaml.Marshal(podinitObject(places[0].SystemNamespace(), podinit))
-		if err != nil {
-			return complain(faults, "render", err.Error())
+	r.withNamespace, r.withPodinit, r.printed = *withNamespace, *withPodinit, map[string]bool{}
+	if *withNamespace {
+		if r.cluster, err = clusterName(ctx, config, collector.Commands{}); err != nil {
+			return complain(faults, "render", "--namespace: "+err.Error()+" (cluster in the site's file says it too)")
 		}
-		texts = append(texts, string(text))
+	}
+	var texts []string
+	if flags.NArg() == 0 {
+		if texts, err = r.namespaceOf(*account); err != nil {
+			return complain(faults, "render", "--namespace: "+err.Error())
+		}
 	}
 	code := exitOK
 	for i, file := range flags.Args() {
@@ -72,7 +79,7 @@ func render(_ context.Context, arguments []string, out, faults io.Writer) int {
 			}
 			continue
 		}
-		texts = append(texts, text)
+		texts = append(texts, text...)
 	}
 	if code == exitOK { // all of them, or none that kubectl would apply
 		fmt.Fprint(out, strings.Join(texts, "---\n"))
@@ -86,25 +93,30 @@ type renderer struct {
 	podinit []byte
 	user    string
 	options map[string]string // of the command line
+
+	cluster                    string // Slurm's name, where the namespace is wanted
+	withNamespace, withPodinit bool
+	printed                    map[string]bool // namespaces whose objects are printed
 }
 
-// file is what one job file gets, its Pod last, as YAML that kubectl takes.
-func (r renderer) file(file string, id uint) (string, error) {
+// file are the objects of one job file, each as YAML that kubectl takes: those of its namespace
+// that are wanted and have not been printed, and the Pod.
+func (r renderer) file(file string, id uint) ([]string, error) {
 	request, err := requestOf(file, r.config)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	maps.Copy(request.Options, r.options)
 	if request.Options[option.Image] == "" || !request.Wanted() {
-		return "", fmt.Errorf("has no %s: the job would not run in a Pod", option.Flag(option.Image))
+		return nil, fmt.Errorf("has no %s: the job would not run in a Pod", option.Flag(option.Image))
 	}
 	j, err := jobOf(request, r.user, id)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	if name := j.Options.Cluster; name != "" {
 		if err := option.CheckCluster(name, r.config); err != nil {
-			return "", err
+			return nil, err
 		}
 	}
 	unclear := request.Sketch(&j)
@@ -113,23 +125,27 @@ func (r renderer) file(file string, id uint) (string, error) {
 		unclear = append(unclear, fmt.Sprintf("the cluster: as in %q", places[0].Kubernetes))
 	}
 	if j.Namespace, err = j.NamespaceOf(places[0]); err != nil {
-		return "", err
+		return nil, err
+	}
+	texts, err := r.around(places[0], j.Namespace)
+	if err != nil {
+		return nil, err
 	}
 	pod, err := podspec.Build(podspec.Input{
 		Job: j, Site: places[0], Session: 1, PodinitConfigMap: wellknown.PodinitConfigMap(r.podinit), Directory: identity.System{},
 		GPUs: j.SampleGPUs(),
 	})
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	text, err := manifest(pod)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	if claim := j.Options.Claim; claim != nil && claim.Keep {
 		before, err := manifest(podspec.KeptClaim(j, places[0]))
 		if err != nil {
-			return "", err
+			return nil, err
 		}
 		text = before + "---\n" + text
 	}
@@ -137,7 +153,53 @@ func (r renderer) file(file string, id uint) (string, error) {
 	if len(unclear) > 0 {
 		head += fmt.Sprintf("# not in the job file: %s\n", strings.Join(unclear, "; "))
 	}
-	return head + text, nil
+	return append(texts, head+text), nil
+}
+
+// namespaceOf are the objects of the user's namespace, or of the account's.
+func (r renderer) namespaceOf(account string) ([]string, error) {
+	who, err := identity.Of(r.user)
+	if err != nil {
+		return nil, fmt.Errorf("--user: %w: %q", err, r.user)
+	}
+	config := submission.Request{Options: r.options}.Places(r.config)[0]
+	if !config.ByPattern() {
+		return nil, fmt.Errorf("it is fixed, and deploy/ makes it: %q", config.Namespace)
+	}
+	place, err := config.NamespaceOf(site.Owner{User: who.Name, Account: account, Cluster: r.cluster, UID: who.UID, GID: who.GID})
+	if err != nil {
+		return nil, err
+	}
+	return r.around(config, place)
+}
+
+// around are the objects that the Pod's namespace needs beside it.
+func (r renderer) around(config *site.Config, place site.Namespace) ([]string, error) {
+	if r.printed[place.Name] {
+		return nil, nil
+	}
+	r.printed[place.Name] = true
+	var objects []any
+	if r.withNamespace && config.ByPattern() {
+		place.Owner.Cluster = r.cluster
+		made := tenant.Build(config, place)
+		objects = append(objects, made.Namespace, made.Quota, made.Limits)
+		for _, binding := range made.Bindings {
+			objects = append(objects, binding)
+		}
+	}
+	if r.withPodinit {
+		objects = append(objects, podinitObject(place.Name, r.podinit))
+	}
+	texts := make([]string, len(objects))
+	for i, object := range objects {
+		text, err := manifest(object)
+		if err != nil {
+			return nil, err
+		}
+		texts[i] = text
+	}
+	return texts, nil
 }
 
 // manifest is an object without a status, as kubectl takes it.

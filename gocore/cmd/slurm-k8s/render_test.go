@@ -83,6 +83,39 @@ func TestRenderExamples(t *testing.T) {
 	assert.Contains(t, out, "kind: ConfigMap")
 }
 
+// The namespace with what belongs in it, as kubectl takes it: with a job's Pod, and alone.
+func TestRenderNamespace(t *testing.T) {
+	u := somebody(t)
+	config, libexec := siteOf(t, "cluster: lab\nnamespace: account-%a\nsystem_namespace: hpc\ntenants: {quota: {pods: 3}}\n")
+	file := filepath.Join(libexec, "job.sh")
+	require.NoError(t, os.WriteFile(file, []byte("#!/bin/sh\n#SBATCH --account=Physics --k8s-image=a:1\necho\n"), 0o644))
+	base := []string{"render", "--config=" + config, "--libexec=" + libexec, "--user=" + u.Username}
+	kinds := func(out string) string {
+		var all []string
+		for _, text := range strings.Split(out, "---\n") {
+			var object struct {
+				Kind     string
+				Metadata struct{ Name, Namespace string }
+			}
+			require.NoError(t, yaml.Unmarshal([]byte(text), &object))
+			assert.Equal(t, object.Kind != "Namespace", strings.HasPrefix(object.Metadata.Namespace, "account-physics-x"), text)
+			all = append(all, object.Kind)
+		}
+		return strings.Join(all, " ")
+	}
+	code, out, faults := call(t, append(base, "--namespace", "--podinit", file, file)...)
+	require.Equal(t, exitOK, code, faults)
+	assert.Equal(t, "Namespace ResourceQuota LimitRange RoleBinding RoleBinding ConfigMap Pod Pod", kinds(out))
+	code, out, faults = call(t, append(base, "--namespace", "--account=Physics")...)
+	require.Equal(t, exitOK, code, faults)
+	assert.Equal(t, "Namespace ResourceQuota LimitRange RoleBinding RoleBinding", kinds(out))
+	assert.Contains(t, out, "slurm-k8s/cluster: lab")
+	assert.Contains(t, out, "slurm-k8s/namespace: account-Physics")
+	code, _, faults = call(t, append(base, "--namespace")...)
+	assert.Equal(t, exitFault, code)
+	assert.Contains(t, faults, "--namespace: the job's namespace is not known: the job has no account")
+}
+
 func yamlOf(t *testing.T, value any) string {
 	text, err := yaml.Marshal(value)
 	require.NoError(t, err)

@@ -23,10 +23,10 @@ const claimPrefix = "slurm-claim-"
 // removeClaims deletes the volume claims that jobs have kept and whose time is over. The time runs
 // from the first look at which nobody uses them: no job that may still run, and no Pod. Without
 // Slurm's word nothing is done.
-func (c *Collector) removeClaims(ctx context.Context, pods []corev1.Pod, jobs func() (map[uint32]Job, error)) error {
-	all, err := c.Kubernetes.ListClaims(ctx, c.Namespace, selectorAll+","+wellknown.LabelCluster+"="+c.Cluster)
+func (c *Collector) removeClaims(ctx context.Context, namespaces []string, pods []corev1.Pod, jobs func() (map[uint32]Job, error)) error {
+	all, err := c.listClaims(ctx, namespaces)
 	if err != nil {
-		return fmt.Errorf("cannot list the volume claims of namespace %s: %w", c.Namespace, err)
+		return fmt.Errorf("cannot list the volume claims of %s: %w", c.where(), err)
 	}
 	if len(all) == 0 {
 		return nil
@@ -46,7 +46,7 @@ func (c *Collector) removeClaims(ctx context.Context, pods []corev1.Pod, jobs fu
 		if claim.DeletionTimestamp != nil {
 			continue
 		}
-		faults = append(faults, c.judgeClaim(ctx, claim, uint32(job), mounted[claim.Name] || mayUse(known, uint32(job))))
+		faults = append(faults, c.judgeClaim(ctx, claim, uint32(job), mounted[claim.Namespace+"/"+claim.Name] || mayUse(known, uint32(job))))
 	}
 	return errors.Join(faults...)
 }
@@ -54,7 +54,7 @@ func (c *Collector) removeClaims(ctx context.Context, pods []corev1.Pod, jobs fu
 // judgeClaim does what is due with one claim.
 func (c *Collector) judgeClaim(ctx context.Context, claim metav1.ObjectMeta, job uint32, used bool) error {
 	log := c.Log.WithFields(logrus.Fields{"job": job, "claim": claim.Name})
-	what := "volume claim " + c.Namespace + "/" + claim.Name
+	what := "volume claim " + claim.Namespace + "/" + claim.Name
 	until, marked := claim.Annotations[wellknown.AnnotationKeepUntil]
 	over, err := time.Parse(time.RFC3339, until)
 	switch {
@@ -71,7 +71,7 @@ func (c *Collector) judgeClaim(ctx context.Context, claim metav1.ObjectMeta, job
 		})
 	case c.Now().After(over):
 		return c.do(log, "delete", what, "kept by job "+strconv.FormatUint(uint64(job), 10)+" until "+until, func() error {
-			return c.Kubernetes.DeleteClaim(ctx, c.Namespace, claim.Name, claim.UID)
+			return c.Kubernetes.DeleteClaim(ctx, claim.Namespace, claim.Name, claim.UID)
 		})
 	}
 	return nil
@@ -83,13 +83,13 @@ func mayUse(known map[uint32]Job, job uint32) bool {
 	return ok && classOf(k.State) != stateEnded
 }
 
-// mountedClaims are those that the Pods name.
+// mountedClaims are those that the Pods name, as NAMESPACE/NAME.
 func mountedClaims(pods []corev1.Pod) map[string]bool {
 	mounted := map[string]bool{}
 	for i := range pods {
 		for _, volume := range pods[i].Spec.Volumes {
 			if volume.PersistentVolumeClaim != nil {
-				mounted[volume.PersistentVolumeClaim.ClaimName] = true
+				mounted[pods[i].Namespace+"/"+volume.PersistentVolumeClaim.ClaimName] = true
 			}
 		}
 	}

@@ -53,6 +53,18 @@ func (k RESTCluster) EachNode(ctx context.Context, see func(*corev1.Node)) error
 	})
 }
 
+// ListNamespaces needs list on namespaces.
+func (k RESTCluster) ListNamespaces(ctx context.Context, selector string) ([]corev1.Namespace, error) {
+	var all []corev1.Namespace
+	err := pages(func(token string) (string, error) {
+		list := &corev1.NamespaceList{}
+		err := k.list("namespaces", token).Param("labelSelector", selector).Do(ctx).Into(list)
+		all = append(all, list.Items...)
+		return list.Continue, err
+	})
+	return all, err
+}
+
 // ListConfigMaps needs list on configmaps. It asks for metadata alone.
 func (k RESTCluster) ListConfigMaps(ctx context.Context, namespace string) ([]metav1.ObjectMeta, error) {
 	return k.listMetadata(ctx, "configmaps", namespace, "")

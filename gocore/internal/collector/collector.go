@@ -18,11 +18,14 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/site"
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/tenant"
 )
 
 // Cluster is what the collector does to Kubernetes.
 type Cluster interface {
-	// ListPods of a namespace by a label selector.
+	// ListPods of a namespace, or of all (empty), by a label selector.
 	ListPods(ctx context.Context, namespace, selector string) ([]corev1.Pod, error)
 	// DeletePod deletes the Pod with this uid and no other; its container has grace seconds to
 	// end, at least 1.
@@ -45,6 +48,15 @@ type Cluster interface {
 	DeleteClaim(ctx context.Context, namespace, name string, uid types.UID) error
 }
 
+// Tenants is what the collector needs where jobs have namespaces by a pattern.
+type Tenants struct {
+	// List the namespaces with these labels.
+	List func(ctx context.Context, selector string) ([]corev1.Namespace, error)
+	// Renew brings one up to date. nil: there is no credential for that here.
+	Renew func(ctx context.Context, objects tenant.Objects) error
+	Site  *site.Config
+}
+
 // Slurm is what the collector asks of Slurm.
 type Slurm interface {
 	// Jobs that Slurm knows, in all states. A partial answer is an error.
@@ -53,7 +65,7 @@ type Slurm interface {
 
 // Config of a run.
 type Config struct {
-	Namespace string
+	Namespace string        // of the jobs, or beside a pattern that of the accounts
 	Cluster   string        // label value of this Slurm cluster
 	Grace     time.Duration // what is younger is left alone
 	DryRun    bool
@@ -71,6 +83,7 @@ type Config struct {
 type Collector struct {
 	Config
 	Kubernetes Cluster
+	Tenants    *Tenants // nil: the jobs' namespace is fixed
 	Slurm      Slurm
 	Out        io.Writer // a line for each thing done
 	Log        logrus.FieldLogger
@@ -81,14 +94,18 @@ type Collector struct {
 // error has all of them.
 func (c *Collector) Run(ctx context.Context) error {
 	var faults []error
-	// Pods of all Slurm clusters: one of them may use a podinit that this one does not.
-	pods, err := c.Kubernetes.ListPods(ctx, c.Namespace, selectorAll)
+	namespaces, err := c.namespaces(ctx)
 	if err != nil {
-		faults = append(faults, fmt.Errorf("cannot list the Pods of namespace %s: %w", c.Namespace, err))
+		faults = append(faults, err)
+	}
+	// Pods of all Slurm clusters: one of them may use a podinit that this one does not.
+	pods, err := c.listPods(ctx, namespaces)
+	if err != nil {
+		faults = append(faults, fmt.Errorf("cannot list the Pods of %s: %w", c.where(), err))
 	} else {
 		// After the Pods were listed: a job whose Pod is in the list is known to Slurm by now.
 		jobs := sync.OnceValues(func() (map[uint32]Job, error) { return c.Slurm.Jobs(ctx) })
-		faults = append(faults, c.removeOrphans(ctx, pods, jobs), c.removePodinits(ctx, pods), c.removeClaims(ctx, pods, jobs))
+		faults = append(faults, c.removeOrphans(ctx, pods, jobs), c.removePodinits(ctx, namespaces, pods), c.removeClaims(ctx, namespaces, pods, jobs))
 	}
 	faults = append(faults, c.publishShapes(ctx))
 	return errors.Join(faults...)
@@ -112,8 +129,8 @@ func (c *Collector) removeOrphans(ctx context.Context, pods []corev1.Pod, slurms
 			continue
 		}
 		log := c.Log.WithFields(logrus.Fields{"job": candidate.job, "pod": candidate.pod.Name, "incarnation": candidate.incarnation})
-		faults = append(faults, c.do(log, "delete", "Pod "+c.Namespace+"/"+candidate.pod.Name, why, func() error {
-			return c.Kubernetes.DeletePod(ctx, c.Namespace, candidate.pod.Name, candidate.pod.UID, graceOf(candidate.pod))
+		faults = append(faults, c.do(log, "delete", "Pod "+candidate.pod.Namespace+"/"+candidate.pod.Name, why, func() error {
+			return c.Kubernetes.DeletePod(ctx, candidate.pod.Namespace, candidate.pod.Name, candidate.pod.UID, graceOf(candidate.pod))
 		}))
 	}
 	return errors.Join(faults...)

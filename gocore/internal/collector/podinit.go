@@ -16,16 +16,24 @@ var podinitName = regexp.MustCompile(`^slurm-k8s-podinit-[0-9a-f]{16}$`)
 
 // removePodinits deletes the ConfigMaps of podinits that are not the installed one, that no
 // Pod uses and that are old: another node may just be about to use a young one.
-func (c *Collector) removePodinits(ctx context.Context, pods []corev1.Pod) error {
+func (c *Collector) removePodinits(ctx context.Context, namespaces []string, pods []corev1.Pod) error {
 	if c.Podinit == "" {
 		c.Log.Warn("the installed podinit is not known: no ConfigMap of an earlier one is removed")
 		return nil
 	}
-	all, err := c.Kubernetes.ListConfigMaps(ctx, c.Namespace)
-	if err != nil {
-		return fmt.Errorf("cannot list the ConfigMaps of namespace %s: %w", c.Namespace, err)
-	}
 	used := usedConfigMaps(pods)
+	var faults []error
+	for _, namespace := range turn(namespaces, c.Now()) {
+		faults = append(faults, c.removePodinitsOf(ctx, namespace, used))
+	}
+	return errors.Join(faults...)
+}
+
+func (c *Collector) removePodinitsOf(ctx context.Context, namespace string, used map[string]bool) error {
+	all, err := c.Kubernetes.ListConfigMaps(ctx, namespace)
+	if err != nil {
+		return fmt.Errorf("cannot list the ConfigMaps of namespace %s: %w", namespace, err)
+	}
 	var faults []error
 	for _, object := range all {
 		age := c.Now().Sub(object.CreationTimestamp.Time)
@@ -33,8 +41,8 @@ func (c *Collector) removePodinits(ctx context.Context, pods []corev1.Pod) error
 			object.DeletionTimestamp != nil {
 			continue
 		}
-		faults = append(faults, c.do(c.Log, "delete", "ConfigMap "+c.Namespace+"/"+object.Name, "an earlier podinit, which no Pod uses", func() error {
-			return c.Kubernetes.DeleteConfigMap(ctx, c.Namespace, object.Name, object.UID)
+		faults = append(faults, c.do(c.Log, "delete", "ConfigMap "+namespace+"/"+object.Name, "an earlier podinit, which no Pod uses", func() error {
+			return c.Kubernetes.DeleteConfigMap(ctx, namespace, object.Name, object.UID)
 		}))
 	}
 	return errors.Join(faults...)

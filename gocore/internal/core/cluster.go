@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"sync"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -17,14 +18,18 @@ import (
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/podspec"
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/podstatus"
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/site"
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/tenant"
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/wellknown"
 )
 
 // cluster is a client bound to one namespace. It implements lifecycle.Cluster.
 type cluster struct {
 	client    *kube.Client
+	config    *site.Config
 	system    string // the namespace of what is published for all jobs
 	namespace string
+	place     site.Namespace
+	tenants   func() (*kube.Client, error) // opened once, when it is wanted
 }
 
 // openCluster opens the node's credential, which must be root's alone. Its namespace is not
@@ -34,7 +39,9 @@ func openCluster(config *site.Config) (*cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &cluster{client: client, system: config.SystemNamespace()}, nil
+	return &cluster{client: client, config: config, system: config.SystemNamespace(), tenants: sync.OnceValues(func() (*kube.Client, error) {
+		return kube.Open(config.TenantsKubeconfig(), site.CheckCredential)
+	})}, nil
 }
 
 // In implements lifecycle.Cluster.
@@ -42,8 +49,17 @@ func (c *cluster) In(place site.Namespace) lifecycle.Cluster { return c.in(place
 
 func (c *cluster) in(place site.Namespace) *cluster {
 	other := *c
-	other.namespace = place.Name
+	other.namespace, other.place = place.Name, place
 	return &other
+}
+
+// MakeNamespace implements lifecycle.Cluster, by a credential of its own.
+func (c *cluster) MakeNamespace(ctx context.Context) error {
+	client, err := c.tenants()
+	if err != nil {
+		return podstatus.Foreign(err) // no retry mends a file
+	}
+	return client.MakeTenant(ctx, tenant.Build(c.config, c.place))
 }
 
 func (c *cluster) EnsurePodinit(ctx context.Context, podinit []byte) (string, error) {

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -22,6 +23,7 @@ import (
 
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/podspec"
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/site"
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/tenant"
 )
 
 // levels of what a check finds.
@@ -154,11 +156,13 @@ func TestConfigAndClosed(t *testing.T) {
 
 // server is Kubernetes as an account sees it.
 type server struct {
-	may     func(Right) bool
-	down    error
-	refuses func(*corev1.Pod) error
-	nodes   []corev1.Node
-	shapes  podspec.Shapes
+	refusesNamespace func(*corev1.Namespace) error
+	namespaces       []corev1.Namespace
+	may              func(Right) bool
+	down             error
+	refuses          func(*corev1.Pod) error
+	nodes            []corev1.Node
+	shapes           podspec.Shapes
 }
 
 func (s server) ServerVersion(context.Context) (string, error) { return "v1.37.1", s.down }
@@ -191,9 +195,15 @@ func TestRights(t *testing.T) {
 
 // The accounts are those of deploy/: each right of a role is in the account, and the other way round.
 func TestRightsAreThoseOfDeploy(t *testing.T) {
-	for file, account := range map[string]Account{"node": Node, "collector": Collector, "reader": Reader} {
-		text, err := os.ReadFile("../../../deploy/" + file + ".yaml")
-		require.NoError(t, err)
+	for files, account := range map[string]Account{
+		"node": Node, "collector": Collector, "reader": Reader, "tenants/tenants": Tenants, "collector tenants/collector": CollectorOfTenants,
+	} {
+		var text []byte
+		for file := range strings.FieldsSeq(files) {
+			of, err := os.ReadFile("../../../deploy/" + file + ".yaml")
+			require.NoError(t, err)
+			text = append(append(text, of...), "\n---\n"...)
+		}
 		var granted []Right
 		for _, document := range bytes.Split(text, []byte("\n---\n")) {
 			var role rbacv1.ClusterRole
@@ -202,13 +212,16 @@ func TestRightsAreThoseOfDeploy(t *testing.T) {
 				for _, resource := range rule.Resources {
 					for _, verb := range rule.Verbs {
 						for _, name := range append(rule.ResourceNames, "")[:max(1, len(rule.ResourceNames))] {
+							if group := rule.APIGroups[0]; group != "" {
+								resource = rule.Resources[0] + "." + group
+							}
 							granted = append(granted, Right{verb, resource, name, role.Kind == "ClusterRole"})
 						}
 					}
 				}
 			}
 		}
-		assert.ElementsMatch(t, granted, account.Rights, file)
+		assert.ElementsMatch(t, granted, account.Rights, files)
 	}
 }
 
@@ -262,4 +275,67 @@ func TestNodesAndShapes(t *testing.T) {
 	assert.Equal(t, []Level{Good}, found)
 	found, _ = levels(t, Image("a:1", func(context.Context, string) error { return errors.New("not found") }))
 	assert.Equal(t, []Level{Fault}, found)
+}
+
+// What a tenant's role gives the node's account is what that has in its own namespace; of the
+// collector's rights those are missing that it has everywhere.
+func TestTenantRolesAreThoseOfDeploy(t *testing.T) {
+	text, err := os.ReadFile("../../../deploy/tenants/roles.yaml")
+	require.NoError(t, err)
+	roles := map[string][]Right{}
+	for _, document := range bytes.Split(text, []byte("\n---\n")) {
+		var role rbacv1.ClusterRole
+		require.NoError(t, yaml.Unmarshal(document, &role))
+		for _, rule := range role.Rules {
+			for _, resource := range rule.Resources {
+				for _, verb := range rule.Verbs {
+					roles[role.Name] = append(roles[role.Name], Right{Verb: verb, Resource: resource})
+				}
+			}
+		}
+	}
+	assert.ElementsMatch(t, Node.Rights, roles["slurm-k8s-tenant-node"])
+	assert.ElementsMatch(t, rights("delete pods", "list configmaps", "delete configmaps", "patch persistentvolumeclaims", "delete persistentvolumeclaims"), roles["slurm-k8s-tenant-collector"])
+}
+
+func (s server) DryRunTenant(_ context.Context, namespace *corev1.Namespace) error {
+	return s.refusesNamespace(namespace)
+}
+
+func (s server) ListNamespaces(context.Context, string) ([]corev1.Namespace, error) {
+	return s.namespaces, s.down
+}
+
+func TestMaking(t *testing.T) {
+	config := site.Default()
+	config.Namespace = "user-%u"
+	check := func(refuses func(*corev1.Namespace) error) []Level {
+		found, _ := levels(t, Making(config, "lab", func() (NamespaceCreator, error) { return server{refusesNamespace: refuses}, nil }))
+		return found
+	}
+	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "namespaces"}, "x", errors.New("ValidatingAdmissionPolicy 'slurm-k8s-tenants' denied request"))
+	assert.Equal(t, []Level{Good}, check(func(n *corev1.Namespace) error {
+		if n.Labels["slurm-k8s/tenant-of"] != "slurm" || strings.HasPrefix(n.Name, "kube-") || n.Annotations[site.AllowAnnotation] != "" {
+			return forbidden
+		}
+		return nil
+	}))
+	assert.Equal(t, []Level{Fault, Fault, Fault}, check(func(*corev1.Namespace) error { return nil }), "no policies")
+	assert.Equal(t, []Level{Fault}, check(func(*corev1.Namespace) error { return forbidden }))
+}
+
+func TestMade(t *testing.T) {
+	config := site.Default()
+	config.Namespace = "user-%u"
+	place, err := config.NamespaceOf(site.Owner{User: "alice", Cluster: "lab"})
+	require.NoError(t, err)
+	namespace := *tenant.Build(config, place).Namespace
+	check := func(s server) []Level {
+		found, _ := levels(t, Made(config, "lab", func() (NamespaceLister, error) { return s, nil }))
+		return found
+	}
+	assert.Equal(t, []Level{Good}, check(server{namespaces: []corev1.Namespace{namespace}}))
+	config.Tenants.Quota = map[string]string{"pods": "1"}
+	assert.Equal(t, []Level{Warning}, check(server{namespaces: []corev1.Namespace{namespace}}))
+	assert.Equal(t, []Level{Fault}, check(server{down: errors.New("refused")}))
 }

@@ -29,6 +29,12 @@ var (
 		"list persistentvolumeclaims", "patch persistentvolumeclaims", "delete persistentvolumeclaims",
 		"get configmaps slurm-k8s-nodes", "update configmaps slurm-k8s-nodes"), Right{Verb: "list", Resource: "nodes", Everywhere: true}),
 		rights("* *", "get secrets", "list secrets", "create pods", "create pods/exec")}
+	// CollectorOfTenants is the collector where namespaces go by a pattern.
+	CollectorOfTenants = Account{"collector", append(Collector.Rights, everywhere("list pods", "list persistentvolumeclaims", "list namespaces")...), Collector.MustNot}
+	Tenants            = Account{"tenants", everywhere("create namespaces", "get namespaces", "update namespaces", "create resourcequotas", "update resourcequotas",
+		"create limitranges", "update limitranges", "create rolebindings.rbac.authorization.k8s.io",
+		"bind clusterroles.rbac.authorization.k8s.io slurm-k8s-tenant-node", "bind clusterroles.rbac.authorization.k8s.io slurm-k8s-tenant-collector"),
+		everywhere("* *", "delete namespaces", "list namespaces", "get secrets", "list secrets", "create pods", "create pods/exec", "bind clusterroles.rbac.authorization.k8s.io cluster-admin")}
 	Reader = Account{"reader", rights("get configmaps slurm-k8s-nodes"), rights("* *", "get secrets", "list pods", "create pods", "list configmaps")}
 )
 
@@ -38,6 +44,15 @@ func rights(texts ...string) []Right {
 	for _, text := range texts {
 		words := append(strings.Fields(text), "")
 		all = append(all, Right{Verb: words[0], Resource: words[1], Name: words[2]})
+	}
+	return all
+}
+
+// everywhere are rights in all namespaces, or of what is in none.
+func everywhere(texts ...string) []Right {
+	all := rights(texts...)
+	for i := range all {
+		all[i].Everywhere = true
 	}
 	return all
 }

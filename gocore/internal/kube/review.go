@@ -31,11 +31,13 @@ func (c *Client) ServerVersion(ctx context.Context) (string, error) {
 	return info.GitVersion, nil
 }
 
-// MayI asks whether this account may do verb on resource ("pods", "pods/exec", "*") of core/v1 in
+// MayI asks whether this account may do verb on resource ("pods", "pods/exec", "*") of core/v1, or
+// of the group behind it ("roles.rbac.authorization.k8s.io"), in
 // the namespace; empty: in all of them, or of what is in none. name: of this object alone, or "".
 func (c *Client) MayI(ctx context.Context, namespace, verb, resource, name string) (bool, error) {
 	resource, subresource, _ := strings.Cut(resource, "/")
-	attributes := &authorizationv1.ResourceAttributes{Namespace: namespace, Verb: verb, Resource: resource, Subresource: subresource, Name: name}
+	resource, group, _ := strings.Cut(resource, ".")
+	attributes := &authorizationv1.ResourceAttributes{Namespace: namespace, Verb: verb, Group: group, Resource: resource, Subresource: subresource, Name: name}
 	if resource == "*" {
 		attributes.Group = "*"
 	}

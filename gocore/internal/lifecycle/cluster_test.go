@@ -40,6 +40,8 @@ type fakeCluster struct {
 	place  site.Namespace // that the step chose
 	unseen bool           // nothing of it can be watched
 	stuck  bool           // kubelet does not answer: what is deleted does not go
+	absent bool           // the namespace is not there
+	ending bool           // it is being deleted
 
 	mu        sync.Mutex
 	pods      map[string]*corev1.Pod
@@ -153,7 +155,7 @@ func (w *world) predecessor(changes ...func(*corev1.Pod)) {
 func notFound(name string) error { return apierrors.NewNotFound(podResource, name) }
 
 func (c *fakeCluster) EnsurePodinit(ctx context.Context, podinit []byte) (string, error) {
-	err := c.call(ctx, "EnsurePodinit", func() error { return nil })
+	err := c.call(ctx, "EnsurePodinit", c.here)
 	return "slurm-k8s-podinit-0", err
 }
 
@@ -173,6 +175,9 @@ func (c *fakeCluster) In(place site.Namespace) Cluster {
 
 func (c *fakeCluster) CreatePod(ctx context.Context, pod *corev1.Pod) (made *corev1.Pod, err error) {
 	err = c.call(ctx, "CreatePod", func() error {
+		if err := c.here(); err != nil {
+			return err
+		}
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		if c.pods[pod.Name] != nil {

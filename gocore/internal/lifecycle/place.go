@@ -65,29 +65,39 @@ func (s *Step) place() *outcome {
 
 // manifest makes sure of podinit and builds the Pod.
 func (s *Step) manifest(limit time.Time) (*corev1.Pod, *outcome) {
+	name, verdict := s.ensurePodinit(limit)
+	if verdict != nil {
+		return nil, verdict
+	}
+	pod, err := podspec.Build(podspec.Input{
+		Job: s.Job, Site: s.Site, Session: s.session, PodinitConfigMap: name, Shapes: s.shapes,
+		PullSecret: s.Job.Options.PullSecret != "", Directory: s.Directory, GPUs: s.Job.StepGPUs(s.environments()),
+	})
+	if err != nil {
+		return nil, failed(report.Refused(err))
+	}
+	if err := s.takePullSecret(pod.Spec.Containers[0].Image); err != nil {
+		return nil, wrongPullSecret(err)
+	}
+	return pod, nil
+}
+
+// ensurePodinit is the first request in the job's namespace, and finds out whether that is there.
+func (s *Step) ensurePodinit(limit time.Time) (name string, verdict *outcome) {
 	pause := retryPause
 	for {
 		ctx, cancel := s.asking()
 		name, err := s.Cluster.EnsurePodinit(ctx, s.Podinit)
 		cancel()
 		if err == nil {
-			pod, err := podspec.Build(podspec.Input{
-				Job: s.Job, Site: s.Site, Session: s.session, PodinitConfigMap: name, Shapes: s.shapes,
-				PullSecret: s.Job.Options.PullSecret != "", Directory: s.Directory, GPUs: s.Job.StepGPUs(s.environments()),
-			})
-			if err != nil {
-				return nil, failed(report.Refused(err))
-			}
-			if err := s.takePullSecret(pod.Spec.Containers[0].Image); err != nil {
-				return nil, wrongPullSecret(err)
-			}
-			return pod, nil
+			s.namespace = tried{}
+			return name, nil
 		}
 		if verdict := s.refused(err, limit); verdict != nil {
-			return nil, verdict
+			return "", verdict
 		}
 		if !s.wait(pause) {
-			return nil, s.interrupted()
+			return "", s.interrupted()
 		}
 		pause = min(2*pause, s.pauseMax())
 	}
@@ -100,6 +110,9 @@ func (s *Step) shapes() (podspec.Shapes, error) { return s.Cluster.Shapes(s.ctx)
 func (s *Step) refused(err error, limit time.Time) *outcome {
 	if s.ctx.Err() != nil {
 		return s.interrupted()
+	}
+	if podstatus.NoNamespace(err) && s.Site.ByPattern() {
+		return s.noNamespace(err, limit)
 	}
 	switch podstatus.ClassifyError(err) {
 	case podstatus.ClassFinal:
@@ -166,6 +179,11 @@ func (s *Step) create(pod *corev1.Pod, limit time.Time) *outcome {
 			return s.interrupted()
 		}
 		pause = min(2*pause, s.pauseMax())
+		if podstatus.NoNamespace(err) { // the next one has no podinit yet
+			if _, verdict := s.ensurePodinit(limit); verdict != nil {
+				return verdict
+			}
+		}
 	}
 }
 

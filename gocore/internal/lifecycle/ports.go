@@ -18,6 +18,9 @@ import (
 type Cluster interface {
 	// In is the same cluster with another namespace for all the others but Shapes.
 	In(place site.Namespace) Cluster
+	// MakeNamespace makes the namespace as the site has it, or sees that it is there and the
+	// site's own; others may do the same. Called where the site says so.
+	MakeNamespace(ctx context.Context) error
 	// EnsurePodinit makes sure that the ConfigMap with these bytes is there; its name.
 	EnsurePodinit(ctx context.Context, podinit []byte) (string, error)
 	CreatePod(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, error)

@@ -78,6 +78,7 @@ type Step struct {
 	writing    sync.WaitGroup  // the goroutine that writes it
 	pullSecret []byte          // of the user's own; nil: none
 	pullsUntil time.Time       // a pull that is denied before is tried again
+	namespace  tried           // what was done about a namespace that may not be there
 	pod        *followed       // nil before one was created, and after it is known to be gone
 	seat       *followed       // what was made for the step where pod is another step's
 	doubt      string          // name of a Pod whose creation was not answered: it may be there

@@ -188,7 +188,7 @@ func (w *world) count(call string) int {
 
 func (w *world) requests() int {
 	n := 0
-	for _, call := range []string{"EnsurePodinit", "CreatePod", "GetPod", "DeletePod", "Follow", "Events", "Shapes", "Pump", "Join"} {
+	for _, call := range []string{"MakeNamespace", "EnsurePodinit", "CreatePod", "GetPod", "DeletePod", "Follow", "Events", "Shapes", "Pump", "Join"} {
 		n += w.count(call)
 	}
 	return n

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
@@ -31,6 +32,8 @@ func ClassifyError(err error) Class {
 		return ClassRetry
 	case apierrors.IsAlreadyExists(err):
 		return ClassExists
+	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
+		return ClassRetry
 	case apierrors.IsForbidden(err):
 		return classifyForbidden(err.Error())
 	case apierrors.IsConflict(err), // two creates raced for one quota
@@ -54,6 +57,8 @@ func classifyForbidden(text string) Class {
 		return ClassCapacity
 	case deniedByRBAC(text):
 		return ClassRetry
+	case strings.Contains(text, "error looking up service account "): // the namespace was made a moment ago
+		return ClassRetry
 	}
 	return ClassFinal
 }
@@ -62,6 +67,24 @@ func classifyForbidden(text string) Class {
 // final: a kube-apiserver that has just started says so until it has read its roles.
 func deniedByRBAC(text string) bool {
 	return strings.Contains(text, `User "`) && strings.Contains(text, `" cannot `) && strings.Contains(text, " resource ")
+}
+
+// NoNamespace tells an answer that says that the namespace may not be there, or goes: of one that is
+// not there an account with rights in single namespaces is told that it may not, and one with
+// rights in all that it is not found.
+func NoNamespace(err error) bool {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) {
+		return false
+	}
+	details := status.Status().Details
+	return NamespaceEnds(err) || apierrors.IsForbidden(err) && deniedByRBAC(err.Error()) ||
+		apierrors.IsNotFound(err) && details != nil && details.Kind == "namespaces"
+}
+
+// NamespaceEnds tells an answer that says that the namespace is being deleted.
+func NamespaceEnds(err error) bool {
+	return apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)
 }
 
 // Rule is what of an API refusal names the rule that refused: the message without what

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
@@ -111,6 +112,26 @@ func TestKilledFromOutside(t *testing.T) {
 func TestClassifyError(t *testing.T) {
 	pods := schema.GroupResource{Resource: "pods"}
 	forbidden := func(text string) error { return apierrors.NewForbidden(pods, "slurm-job-7", errors.New(text)) }
+	ending := func() error {
+		err := apierrors.NewForbidden(pods, "slurm-job-7", errors.New("unable to create new content in namespace user-alice because it is being terminated"))
+		err.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}
+		return err
+	}
+	denied := forbidden(`User "system:serviceaccount:slurm:slurm-k8s-node" cannot get resource "configmaps" in API group "" in the namespace "user-alice"`)
+	for name, c := range map[string]struct {
+		err               error
+		missing, terminal bool
+	}{
+		"none":        {nil, false, false},
+		"no right":    {denied, true, false},
+		"not found":   {apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "user-alice"), true, false},
+		"no Pod":      {apierrors.NewNotFound(pods, "user-alice"), false, false},
+		"quota":       {forbidden("exceeded quota: lab"), false, false},
+		"terminating": {ending(), true, true},
+		"network":     {errors.New("dial tcp: connection refused"), false, false},
+	} {
+		assert.Equal(t, []bool{c.missing, c.terminal}, []bool{NoNamespace(c.err), NamespaceEnds(c.err)}, name)
+	}
 	for name, c := range map[string]struct {
 		err  error
 		want Class
@@ -124,6 +145,8 @@ func TestClassifyError(t *testing.T) {
 		"pod security":  {forbidden(`violates PodSecurity "restricted:latest"`), ClassFinal},
 		"limit range":   {forbidden("maximum cpu usage per Container is 2, but limit is 4"), ClassFinal},
 		"no right":      {forbidden(`User "system:serviceaccount:slurm:slurm-k8s-node" cannot get resource "configmaps" in API group "" in the namespace "slurm"`), ClassRetry},
+		"new account":   {forbidden("error looking up service account user-alice/default: serviceaccount \"default\" not found"), ClassRetry},
+		"terminating":   {ending(), ClassRetry},
 		"invalid":       {apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, "slurm-job-7", field.ErrorList{field.Required(field.NewPath("x"), "")}), ClassFinal},
 		"bad request":   {apierrors.NewBadRequest("x"), ClassFinal},
 		"no namespace":  {apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "slurm"), ClassFinal},

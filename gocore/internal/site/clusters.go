@@ -15,10 +15,11 @@ import (
 type Cluster struct {
 	// Name by which jobs ask for it.
 	Name string `json:"name"`
-	// Kubeconfig, Namespace and ReaderKubeconfig are what the file's own keys of these names are
-	// for a single cluster.
+	// Kubeconfig, Namespace, System and ReaderKubeconfig are what the file's own keys of these
+	// names are for a single cluster.
 	Kubeconfig       string `json:"kubeconfig"`
 	Namespace        string `json:"namespace,omitempty"`
+	System           string `json:"system_namespace,omitempty"`
 	ReaderKubeconfig string `json:"reader_kubeconfig,omitempty"`
 }
 
@@ -73,7 +74,8 @@ func (c *Config) Each() []*Config {
 }
 
 func (c *Config) enter(cluster *Cluster) {
-	c.Kubernetes, c.Kubeconfig, c.Namespace, c.ReaderKubeconfig = cluster.Name, cluster.Kubeconfig, cluster.Namespace, cluster.ReaderKubeconfig
+	c.Kubernetes, c.Kubeconfig, c.ReaderKubeconfig = cluster.Name, cluster.Kubeconfig, cluster.ReaderKubeconfig
+	c.Namespace, c.System = cluster.Namespace, cluster.System
 }
 
 // settleClusters fills in what the list leaves out, and enters the default cluster: the first, for auto.
@@ -93,7 +95,7 @@ func (c *checker) besideClusters(top map[string]any) {
 	if list, _ := top["clusters"].([]any); len(list) == 0 {
 		return
 	}
-	for _, key := range []string{"namespace", "kubeconfig", "reader_kubeconfig"} {
+	for _, key := range []string{"namespace", "system_namespace", "kubeconfig", "reader_kubeconfig"} {
 		if top[key] != nil {
 			c.add(key, "not beside clusters, where each has its own")
 		}
@@ -102,7 +104,7 @@ func (c *checker) besideClusters(top map[string]any) {
 
 func (c *Config) validateClusters(f *faults) {
 	if len(c.Clusters) == 0 {
-		validateCluster(f, "", c.Namespace, c.Kubeconfig, c.ReaderKubeconfig)
+		validateCluster(f, "", Cluster{Kubeconfig: c.Kubeconfig, Namespace: c.Namespace, System: c.System, ReaderKubeconfig: c.ReaderKubeconfig})
 		if c.DefaultCluster != "" {
 			f.add("default_cluster", "%q: the file has no clusters", c.DefaultCluster)
 		}
@@ -119,7 +121,7 @@ func (c *Config) validateClusters(f *faults) {
 		if one.Name == ClusterAuto {
 			f.add(key+"name", "%q is the word for the first with room", one.Name)
 		}
-		validateCluster(f, key, one.Namespace, one.Kubeconfig, one.ReaderKubeconfig)
+		validateCluster(f, key, one)
 		for _, other := range c.Clusters[:i] {
 			switch {
 			case one.Name != "" && one.Name == other.Name:
@@ -139,18 +141,18 @@ func (c *Config) validateClusters(f *faults) {
 }
 
 // validateCluster checks what belongs to one cluster; prefix is of its keys.
-func validateCluster(f *faults, prefix, namespace, kubeconfig, reader string) {
-	validateNamespace(f, prefix+"namespace", namespace)
-	if kubeconfig == "" && prefix != "" {
+func validateCluster(f *faults, prefix string, one Cluster) {
+	validateNamespace(f, prefix, one.Namespace, one.System)
+	if one.Kubeconfig == "" && prefix != "" {
 		f.add(prefix+"kubeconfig", "is missing")
 	} else {
-		validateKubeconfig(f, prefix+"kubeconfig", kubeconfig)
+		validateKubeconfig(f, prefix+"kubeconfig", one.Kubeconfig)
 	}
-	if reader == "" {
+	if one.ReaderKubeconfig == "" {
 		return
 	}
-	f.absolute(prefix+"reader_kubeconfig", reader)
-	if reader == kubeconfig {
-		f.add(prefix+"reader_kubeconfig", "%q is also kubeconfig, which users must not read", reader)
+	f.absolute(prefix+"reader_kubeconfig", one.ReaderKubeconfig)
+	if one.ReaderKubeconfig == one.Kubeconfig {
+		f.add(prefix+"reader_kubeconfig", "%q is also kubeconfig, which users must not read", one.ReaderKubeconfig)
 	}
 }

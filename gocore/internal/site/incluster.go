@@ -40,9 +40,6 @@ const maxNamespace = 63
 // takeNamespace gives a configuration that names no namespace the one of the Pod it is read
 // in. Where there is none, as on a login node, the default stays.
 func (c *Config) takeNamespace(data []byte) {
-	type named struct {
-		Namespace *string `json:"namespace"`
-	}
 	var given struct {
 		named
 		Clusters []named `json:"clusters"`
@@ -50,15 +47,31 @@ func (c *Config) takeNamespace(data []byte) {
 	if yaml.Unmarshal(data, &given) != nil {
 		return
 	}
-	if len(c.Clusters) == 0 && given.Namespace == nil {
-		takeOwnNamespace(c.Kubeconfig, &c.Namespace)
+	if len(c.Clusters) == 0 {
+		given.take(c.Kubeconfig, &c.Namespace, &c.System)
 	}
 	for i := range c.Clusters {
-		if i < len(given.Clusters) && given.Clusters[i].Namespace == nil {
-			takeOwnNamespace(c.Clusters[i].Kubeconfig, &c.Clusters[i].Namespace)
+		if i < len(given.Clusters) {
+			given.Clusters[i].take(c.Clusters[i].Kubeconfig, &c.Clusters[i].Namespace, &c.Clusters[i].System)
 		}
 	}
 	c.settleClusters()
+}
+
+// named are a cluster's namespaces as the file has them.
+type named struct {
+	Namespace *string `json:"namespace"`
+	System    *string `json:"system_namespace"`
+}
+
+// take gives the Pod's own namespace to that of the two which the file leaves out.
+func (n named) take(kubeconfig string, namespace, system *string) {
+	switch {
+	case n.Namespace == nil:
+		takeOwnNamespace(kubeconfig, namespace)
+	case n.System == nil && strings.Contains(*namespace, "%"):
+		takeOwnNamespace(kubeconfig, system)
+	}
 }
 
 func takeOwnNamespace(kubeconfig string, to *string) {

@@ -3,6 +3,7 @@
 package site
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -36,6 +37,9 @@ type Namespace struct {
 // ByPattern tells whether jobs have namespaces by what they are.
 func (c *Config) ByPattern() bool { return strings.Contains(c.Namespace, "%") }
 
+// ByUser tells whether a namespace is of one user alone.
+func (c *Config) ByUser() bool { return strings.Contains(c.Namespace, "%u") }
+
 // ByAccount tells whether an operator can change a waiting job's namespace, by its account.
 func (c *Config) ByAccount() bool { return strings.Contains(c.Namespace, "%a") }
 
@@ -44,7 +48,7 @@ func (c *Config) SystemNamespace() string {
 	if !c.ByPattern() {
 		return c.Namespace
 	}
-	return DefaultSystemNamespace
+	return cmp.Or(c.System, DefaultSystemNamespace)
 }
 
 // NamespaceOf is the namespace of the owner's jobs. Two owners that the pattern tells apart never
@@ -144,9 +148,25 @@ func parsePattern(pattern string) ([]patternPart, error) {
 	return parts, nil
 }
 
-// validateNamespace takes no pattern yet. key is the value's place in the file.
-func validateNamespace(f *faults, key, namespace string) {
-	for _, problem := range validation.IsDNS1123Label(namespace) {
-		f.add(key, "%q: %s", namespace, problem)
+// validateNamespace checks a namespace or pattern, and that of the accounts beside it. prefix is
+// of their keys in the file.
+func validateNamespace(f *faults, prefix, namespace, system string) {
+	if !strings.Contains(namespace, "%") {
+		for _, problem := range validation.IsDNS1123Label(namespace) {
+			f.add(prefix+"namespace", "%q: %s", namespace, problem)
+		}
+		if system != "" {
+			f.add(prefix+"system_namespace", "%q: only where namespace is a pattern, as \"user-%%u\"", system)
+		}
+		return
+	}
+	if _, err := parsePattern(namespace); err != nil {
+		f.add(prefix+"namespace", "%q: %s", namespace, err)
+	}
+	if system == "" {
+		return
+	}
+	for _, problem := range validation.IsDNS1123Label(system) {
+		f.add(prefix+"system_namespace", "%q: %s", system, problem)
 	}
 }

@@ -14,19 +14,24 @@ import (
 type Config struct {
 	// Cluster names the Slurm cluster in labels; default: Slurm's ClusterName.
 	Cluster string `json:"cluster,omitempty"`
-	// Namespace of the Pods and of what the plugin publishes.
+	// Namespace of the Pods and of what the plugin publishes, or a pattern of the Pods' namespaces:
+	// "user-%u", "account-%a".
 	Namespace string `json:"namespace"`
+	// System is the namespace of the accounts and of what the plugin publishes, beside a pattern.
+	System string `json:"system_namespace,omitempty"`
+	// Tenants: what the namespaces of a pattern have, and who makes them.
+	Tenants Tenants `json:"tenants"`
 	// Kubeconfig of the node's credential: root's alone, mode 0600 or less. Or in-cluster.
 	Kubeconfig string `json:"kubeconfig"`
 	// ReaderKubeconfig may be read by users; it can read one ConfigMap. Empty: no shape check.
 	ReaderKubeconfig string `json:"reader_kubeconfig,omitempty"`
 
-	// Clusters are several Kubernetes clusters in place of the three keys above, which then are
+	// Clusters are several Kubernetes clusters in place of the keys above, which then are
 	// those of the default one. In the order in which auto tries them.
 	Clusters []Cluster `json:"clusters,omitempty"`
 	// DefaultCluster is a name of them, or auto, for jobs that name none; empty: the first.
 	DefaultCluster string `json:"default_cluster,omitempty"`
-	// Kubernetes is the name of the cluster that the three keys are of; empty: the site names none.
+	// Kubernetes is the name of the cluster that these keys are of; empty: the site names none.
 	Kubernetes string `json:"-"`
 
 	LegacyComments bool `json:"legacy_comments"`

@@ -50,7 +50,7 @@ func TestSampleHasEveryKeyWithAComment(t *testing.T) {
 			continue
 		}
 		switch text { // sections of keys that have comments of their own
-		case "pod:", "resources:", "placement:", "registries:", "submission:", "output:", "commands:", "claims:", "gpu: nvidia.com/gpu", "cpu: 500m", "memory: 1Gi":
+		case "tenants:", "pod:", "resources:", "placement:", "registries:", "submission:", "output:", "commands:", "claims:", "gpu: nvidia.com/gpu", "cpu: 500m", "memory: 1Gi":
 			continue
 		}
 		assert.Truef(t, strings.HasPrefix(strings.TrimSpace(lines[i-1]), "#"), "%q has no comment above it", line)

@@ -61,6 +61,7 @@ func (c *Config) Validate() error {
 		f.add("cluster", "%q is not a cluster's name", c.Cluster)
 	}
 	c.validateClusters(&f)
+	c.validateTenants(&f)
 	c.validateTimes(&f)
 	f.oneOf("rendezvous", c.Rendezvous, RendezvousNone, RendezvousPyTorch)
 	c.validatePod(&f)

@@ -11,7 +11,10 @@ token_kubeconfig() { # NAME MODE: of ServiceAccount slurm-k8s-NAME
 	write_kubeconfig "$CLUSTER/etc/$1.kubeconfig" "$2" "token: $token"
 }
 
-apply_deploy() { # -f|-k
-	kubectl apply "$1" "$REPO/deploy" >"$CLUSTER/log/deploy.log" 2>&1 ||
-		die "kubectl apply $1 deploy failed" "$CLUSTER/log/deploy.log"
+apply_deploy() { # FOLDER...
+	local folder
+	for folder; do
+		kubectl apply -k "$REPO/$folder" >"$CLUSTER/log/deploy.log" 2>&1 ||
+			die "kubectl apply -k $folder failed" "$CLUSTER/log/deploy.log"
+	done
 }
