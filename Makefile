@@ -34,6 +34,7 @@ build: $(OUT)/gocore.so $(OUT)/slurm-k8s $(OUT)/verify $(OUT)/podinit $(OUT)/rel
 include tests/c/podinit.mk
 include tests/c/spank.mk
 include tests/c/fuzz.mk
+include tests/sanitize/build.mk
 include tests/sanitize/valgrind.mk
 
 $(OUT)/gocore.so: $(GO_SOURCES) gocore/exports.c
@@ -80,6 +81,10 @@ bench: build ## What the plugin adds to a job, and costs others: BENCH='-rows 1,
 .PHONY: faults
 faults: build ## Run jobs under drawn faults and audit them: FAULTS="-seed 7 -jobs 60 -faults 40".
 	tests/faults/run $(FAULTS)
+
+.PHONY: sanitize
+sanitize: build-sanitize ## End to end, with plugin, relay and podinit under ASan and UBSan: ONLY='run-hello|srun-tasks'.
+	tests/sanitize/run $(if $(ONLY),'$(ONLY)')
 
 .PHONY: valgrind
 valgrind: build-valgrind ## The tests in C under valgrind, for what the sanitizers do not see: ONLY='relay_test step'.

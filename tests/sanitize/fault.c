@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/* Faults on purpose, by which `make valgrind` shows that it would see one: REPORTS/fault has a program's name, and what is to
- * be wrong at its start. Linked into its builds alone. */
+/* Faults on purpose, by which `make sanitize` and `make valgrind` show that they would see one: REPORTS/fault has a
+ * program's name, and what is to be wrong at its start, or when it loads the plugin. Linked into their builds alone. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>

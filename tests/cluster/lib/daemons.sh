@@ -1,6 +1,7 @@
 # shellcheck shell=bash
 # Every daemon by name.
 . "$HERE/lib/process.sh"
+. "$HERE/lib/sanitized.sh"
 . "$HERE/lib/slurm.sh"
 . "$HERE/lib/pki.sh"
 . "$HERE/lib/control-plane.sh"

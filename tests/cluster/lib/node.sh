@@ -129,6 +129,7 @@ write_containerd_config() { # NODE
 		default_runtime_name = 'runc'
 		[plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes.runc]
 		runtime_type = 'io.containerd.runc.v2'
+		${SANITIZED:+base_runtime_spec = '$CLUSTER/etc/container-base.json'}
 		[plugins.'io.containerd.cri.v1.runtime'.containerd.runtimes.runc.options]
 		BinaryName = '$KUBE/runc'
 		SystemdCgroup = false
@@ -138,6 +139,7 @@ write_containerd_config() { # NODE
 start_containerd() { # NODE
 	local n=$1
 	alive "node-$n" || start_node "$n"
+	[ -z "$SANITIZED" ] || write_container_base
 	write_containerd_config "$n"
 	# shellcheck disable=SC2046
 	spawn "containerd-$n" $(in_node "$n") "$KUBE/containerd" -c "$CLUSTER/etc/containerd-$n.toml"

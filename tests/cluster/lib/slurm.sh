@@ -59,7 +59,7 @@ slurmctld_up() { scontrol ping | grep -q UP; }
 start_slurmd() { # NODE
 	local n=$1
 	need_port $((PORT_SLURMD + ${n#n})) "slurmd-$n"
-	spawn "slurmd-$n" slurmd -D -N "$n"
+	spawn "slurmd-$n" "${SLURMD[@]}" -D -N "$n"
 	await "slurmd-$n" 30 listening $((PORT_SLURMD + ${n#n}))
 }
 
