@@ -78,7 +78,7 @@ claim_cluster() { # make the folder ours, or refuse one that is not
 	fi
 	: >"$CLUSTER/.slurm-k8s-cluster"
 	[ -e "$CLUSTER/etc/slurm.conf" ] || rm -rf "$CLUSTER/log" # of an earlier cluster
-	mkdir -p "$CLUSTER"/{bin,etc,lib,libexec,log,run,undo}
+	mkdir -p "$CLUSTER"/{bin,etc,lib,libexec,log,run}
 }
 
 need_cluster() { [ -e "$CLUSTER/etc/slurm.conf" ] || die "no cluster in $CLUSTER; start one with tests/cluster/up"; }
@@ -88,8 +88,4 @@ lock_cluster() { # one of up, down, start, stop, node at a time; fd 9 stays open
 	exec 9<"$CLUSTER"
 	flock -n 9 || { say "waiting for another up, down, start or stop"; flock -w 300 9 || die "could not lock $CLUSTER in 300 s"; }
 	export SLURM_K8S_LOCKED=$CLUSTER
-}
-
-remember() { # NAME VALUE: what down must undo; the first value stays
-	[ -e "$CLUSTER/undo/$1" ] || printf '%s\n' "$2" >"$CLUSTER/undo/$1"
 }

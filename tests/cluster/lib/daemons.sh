@@ -2,6 +2,7 @@
 # Every daemon by name.
 . "$HERE/lib/process.sh"
 . "$HERE/lib/sanitized.sh"
+. "$HERE/lib/shared.sh"
 . "$HERE/lib/slurm.sh"
 . "$HERE/lib/pki.sh"
 . "$HERE/lib/control-plane.sh"

@@ -44,12 +44,11 @@ start_node() { # NODE: the bridge, the cgroup and the namespace
 	end_node "$n" # what an earlier namespace left
 	mkdir -p "$d"/{containerd,state,kubelet,cni,cni-conf,logs,sys}
 	for h in "${HIDDEN[@]}"; do
-		[ -d "$h" ] || { remember "dir${h//\//-}" "$h"; mkdir -p "$h"; }
+		shared make_folder "$h"
 		mkdir -p "$d/hidden$h"
 		args+=("$d/hidden$h" "$h")
 	done
-	remember ip_forward "$(cat /proc/sys/net/ipv4/ip_forward)"
-	echo 1 >/proc/sys/net/ipv4/ip_forward
+	shared enable_forwarding
 	b=$(node_bridge "$n")
 	if ! ip link show "$b" >/dev/null 2>&1; then
 		ip link add "$b" type bridge

@@ -79,12 +79,15 @@ make_accounts() {
 }
 
 step_pids() { # CGROUP: processes of our steps; another Slurm with nodes of the same names shares the cgroup
-	local p conf
+	local p conf job
 	for p in $(cgroup_pids "$1"); do
 		conf=$({ tr '\0' '\n' <"/proc/$p/environ"; } 2>/dev/null | grep '^SLURM_CONF=' || true)
 		case $conf in
 		"SLURM_CONF=$SLURM_CONF") echo "$p" ;;
-		'') [ ! -e "$CLUSTER/undo/cgroup-$1" ] || echo "$p" ;;
+		'') # a task whose environment has it not; our jobs' numbers are ours alone, where the cgroup is
+			job=$(grep -om1 "/$1/.*job_[0-9]*" "/proc/$p/cgroup" 2>/dev/null | sed 's/.*job_//' || true)
+			if [ -n "$job" ] && [ $((job / 1000000)) = "${INSTANCE:-0}" ] && [ -e "$SHARED/undo/cgroup-$1" ]; then echo "$p"; fi
+			;;
 		esac
 	done
 }
@@ -96,6 +99,7 @@ claim_slurm_cgroups() { # those that are not there before our slurmds
 	done
 }
 
-slurm_cgroups() { # the names of the cgroups that our slurmds made
-	cat "$CLUSTER"/undo/cgroup-* 2>/dev/null || true
+remove_slurm_cgroups() { # those that our slurmds made
+	local n
+	for n in slurm_n1 slurm_n2; do forget "cgroup-$n" cgroup_remove "$n" step_pids; done
 }
