@@ -17,6 +17,9 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	if listing {
+		os.Exit(m.Run())
+	}
 	var err error
 	if lab, err = testcluster.Open(); err != nil {
 		fmt.Fprintln(os.Stderr, "e2e:", err)
@@ -26,34 +29,20 @@ func TestMain(m *testing.M) {
 }
 
 // TestScripts runs the scripts that do not disturb each other.
-func TestScripts(t *testing.T) {
-	hold(t, syscall.LOCK_SH)
-	testscript.RunT(shim{t, true}, params(t, "testdata"))
-}
+func TestScripts(t *testing.T) { runScripts(t, "testdata", true) }
 
 // TestSerial runs, one after the other, those that kill daemons or fill the cluster.
-func TestSerial(t *testing.T) {
-	hold(t, syscall.LOCK_EX)
-	testscript.RunT(shim{t, false}, params(t, "testdata/serial"))
-}
+func TestSerial(t *testing.T) { runScripts(t, "testdata/serial", false) }
 
-// shim is a T for testscript, whose subtests run beside each other or not.
-type shim struct {
-	*testing.T
-	beside bool
-}
-
-func (s shim) Parallel() {
-	if s.beside {
-		s.T.Parallel()
+func runScripts(t *testing.T, dir string, beside bool) {
+	how := syscall.LOCK_EX
+	if beside {
+		how = syscall.LOCK_SH
 	}
-}
-
-// Verbose shows each command of scripts that succeed too; their phases are always shown by -v.
-func (s shim) Verbose() bool { return os.Getenv("E2E_TRACE") != "" }
-
-func (s shim) Run(name string, f func(testscript.T)) {
-	s.T.Run(name, func(t *testing.T) { f(shim{t, s.beside}) })
+	if !listing {
+		hold(t, how)
+	}
+	testscript.RunT(shim{T: t, beside: beside}, params(t, scriptsOf(t, dir)))
 }
 
 // hold keeps a lock on the cluster: two runs of the suite do not kill each other's daemons.
@@ -71,7 +60,7 @@ func hold(t *testing.T, how int) {
 	t.Cleanup(func() { file.Close() })
 }
 
-func params(t *testing.T, dir string) testscript.Params {
+func params(t *testing.T, files []string) testscript.Params {
 	// A folder that alice and bob may enter, and that no image has.
 	root, err := os.MkdirTemp("/tmp", "slurm-k8s-e2e-")
 	if err != nil {
@@ -90,7 +79,7 @@ func params(t *testing.T, dir string) testscript.Params {
 		cmds[name] = timed(name, f)
 	}
 	p := testscript.Params{
-		Dir:                dir,
+		Files:              files,
 		WorkdirRoot:        root,
 		RequireUniqueNames: true,
 		Setup:              setup,
