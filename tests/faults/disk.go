@@ -46,17 +46,20 @@ func fillDisk(w *world, s *strike, h *hit) (func() error, error) {
 		return nil, errNobody
 	}
 	h.target = w.disk.dir
+	return func() error { return os.Remove(name) }, fill(name)
+}
+
+// fill writes a file until nothing more goes in; a part of a page is left in each file that is there.
+func fill(name string) error {
 	file, err := os.Create(name)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer file.Close()
-	_, err = io.Copy(file, zeros{})
-	// A part of a page is left in each file; it is full when nothing more goes in.
-	if errors.Is(err, syscall.ENOSPC) {
-		err = nil
+	if _, err = io.Copy(file, zeros{}); errors.Is(err, syscall.ENOSPC) {
+		return nil
 	}
-	return func() error { return os.Remove(name) }, err
+	return err
 }
 
 type zeros struct{}
@@ -65,4 +68,5 @@ func (zeros) Read(to []byte) (int, error) { clear(to); return len(to), nil }
 
 var diskFaults = []*faultKind{
 	{name: "disk-output", what: "the file system of some jobs' --output is full", low: 3 * time.Second, high: 10 * time.Second, alone: "disk", effect: deadly, inject: fillDisk},
+	{name: "spool-full", what: "the file system of a slurmd's spool is full", low: 3 * time.Second, high: 15 * time.Second, alone: "slurmd", effect: plain, inject: fillSpool},
 }

@@ -77,8 +77,8 @@ func TestJudge(t *testing.T) {
 }
 
 func TestPlanIsRepeated(t *testing.T) {
-	one := draw(rand.New(rand.NewPCG(7, 0)), 50, 60, time.Second, faultKinds)
-	two := draw(rand.New(rand.NewPCG(7, 0)), 50, 60, time.Second, faultKinds)
+	one := draw(rand.New(rand.NewPCG(7, 0)), 50, 60, time.Second, 0, faultKinds)
+	two := draw(rand.New(rand.NewPCG(7, 0)), 50, 60, time.Second, 0, faultKinds)
 	if !reflect.DeepEqual(one.orders, two.orders) {
 		t.Error("one seed, two sets of jobs")
 	}

@@ -42,8 +42,13 @@ type plan struct {
 	strikes []*strike
 }
 
-// draw makes a plan from random numbers alone.
-func draw(r *rand.Rand, jobs, faults int, pace time.Duration, kinds []*faultKind) *plan {
+// has: the fault may come.
+func (p *plan) has(kind string) bool {
+	return slices.ContainsFunc(p.strikes, func(s *strike) bool { return s.kind.name == kind })
+}
+
+// draw makes a plan from random numbers alone. No fault lasts beyond the longest, if that is not 0.
+func draw(r *rand.Rand, jobs, faults int, pace, longest time.Duration, kinds []*faultKind) *plan {
 	p := &plan{length: time.Duration(jobs) * pace}
 	between := func(low, high time.Duration) time.Duration { return low + time.Duration(r.Int64N(int64(high-low)+1)) }
 	for i := range jobs {
@@ -65,9 +70,13 @@ func draw(r *rand.Rand, jobs, faults int, pace time.Duration, kinds []*faultKind
 		}
 		kind := bag[0]
 		bag = bag[1:]
+		high := kind.high
+		if longest > 0 {
+			high = max(kind.low, min(high, longest))
+		}
 		// The first jobs begin before the first fault.
 		p.strikes = append(p.strikes, &strike{number: i, at: between(8*time.Second, p.length+10*time.Second), kind: kind,
-			hold: between(kind.low, kind.high), pick: r.IntN(1 << 20)})
+			hold: between(kind.low, high), pick: r.IntN(1 << 20)})
 	}
 	slices.SortStableFunc(p.orders, func(a, b *order) int { return int(a.at - b.at) })
 	slices.SortStableFunc(p.strikes, func(a, b *strike) int { return int(a.at - b.at) })

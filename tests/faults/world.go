@@ -23,6 +23,7 @@ type world struct {
 	proxy  *proxy
 	watch  *watch
 	disk   *smallDisk
+	spool  *smallSpool // nil: its slurmd's own
 	sizes  *sizes
 	before map[string]bool // mounts
 	logTo  *os.File
@@ -40,7 +41,7 @@ type world struct {
 	found      []string       // before the audit
 }
 
-func newWorld(lab *testcluster.Cluster) (*world, error) {
+func newWorld(lab *testcluster.Cluster, p *plan) (*world, error) {
 	w := &world{lab: lab, began: time.Now(), locks: map[string]*sync.Mutex{}, ids: map[int]*order{}}
 	w.net = "10.213." + os.Getenv("SLURM_K8S_INSTANCE")
 	var err error
@@ -65,8 +66,14 @@ func newWorld(lab *testcluster.Cluster) (*world, error) {
 	if w.disk, err = mountSmallDisk(filepath.Join(w.dir, "small")); err != nil {
 		return nil, err
 	}
+	if p.has("spool-full") {
+		if w.spool, err = mountSpool(w); err != nil {
+			w.disk.unmount()
+			return nil, err
+		}
+	}
 	if w.proxy, err = startProxy(lab); err != nil {
-		w.disk.unmount()
+		w.unmount()
 		return nil, err
 	}
 	w.before = mounts(lab.Dir)
@@ -82,10 +89,21 @@ func (w *world) close() {
 		w.log("the proxy: %v", err)
 	}
 	w.ledger.listener.Close()
-	w.disk.unmount()
+	w.unmount()
 	w.logTo.Close()
 	if !w.keep {
 		os.RemoveAll(w.dir)
+	}
+}
+
+// unmount takes the small file systems away, and keeps what is on them.
+func (w *world) unmount() {
+	w.disk.unmount()
+	if w.spool == nil {
+		return
+	}
+	if err := w.spool.unmount(); err != nil {
+		w.log("the spool: %v", err)
 	}
 }
 
