@@ -32,7 +32,7 @@ func mountSpool(w *world) (*smallSpool, error) {
 }
 
 func (p *smallSpool) unmount() error {
-	return p.changed(func() error { return syscall.Unmount(p.dir, 0) })
+	return p.changed(func() error { return syscall.Unmount(p.dir, syscall.MNT_DETACH) })
 }
 
 // changed puts another file system in the place of the spool, with the same files.
