@@ -23,17 +23,18 @@ maria() { mariadb --no-defaults --socket="$CLUSTER/mariadb/socket" "$@"; }
 start_mariadb() {
 	local m=$CLUSTER/mariadb
 	need_port "$PORT_MARIADB" mariadb
-	mkdir -p "$m"
-	chown mysql: "$m"
+	# A folder of its own for temporary tables: in /tmp one that starts removes another's.
+	mkdir -p "$m/tmp"
+	chown mysql: "$m" "$m/tmp"
 	if [ ! -e "$m/installed" ]; then
 		rm -rf "$m/data"
-		mariadb-install-db --no-defaults --user=mysql --datadir="$m/data" --auth-root-authentication-method=socket \
+		mariadb-install-db --no-defaults --user=mysql --datadir="$m/data" --tmpdir="$m/tmp" --auth-root-authentication-method=socket \
 			--skip-test-db --skip-name-resolve --innodb-flush-method=nosync >"$CLUSTER/log/mariadb-install.log" 2>&1 ||
 			die "mariadb-install-db failed" "$CLUSTER/log/mariadb-install.log"
 		: >"$m/installed"
 	fi
 	# nosync: the cluster is thrown away, the machine's crash included.
-	spawn mariadb mariadbd --no-defaults --user=mysql --datadir="$m/data" --socket="$m/socket" --pid-file="$m/pid" \
+	spawn mariadb mariadbd --no-defaults --user=mysql --datadir="$m/data" --tmpdir="$m/tmp" --socket="$m/socket" --pid-file="$m/pid" \
 		--bind-address=127.0.0.1 --port="$PORT_MARIADB" --innodb-buffer-pool-size=64M --innodb-log-file-size=16M \
 		--innodb-lock-wait-timeout=900 --innodb-flush-method=nosync --innodb-flush-log-at-trx-commit=0
 	await mariadb 30 maria -e 'select 1'
