@@ -205,10 +205,7 @@ func cmdAwait(ts *testscript.TestScript, neg bool, args []string) {
 	need(ts, len(args) > 0 && !neg, "await [-t DURATION] COMMAND...")
 	var err error
 	if !until(limit, func() bool {
-		begin := time.Now()
-		if err = ts.Exec(args[0], args[1:]...); err != nil {
-			time.Sleep(time.Since(begin)) // one that takes long is not to keep others from getting on
-		}
+		err = ts.Exec(args[0], args[1:]...)
 		return err == nil
 	}) {
 		ts.Fatalf("waited %s for %s: %v", limit, strings.Join(args, " "), err)

@@ -17,6 +17,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	beside = newTurns()
 	if listing {
 		os.Exit(m.Run())
 	}
@@ -29,20 +30,16 @@ func TestMain(m *testing.M) {
 }
 
 // TestScripts runs the scripts that do not disturb each other.
-func TestScripts(t *testing.T) { runScripts(t, "testdata", true) }
+func TestScripts(t *testing.T) { runScripts(t, "testdata", beside, syscall.LOCK_SH) }
 
 // TestSerial runs, one after the other, those that kill daemons or fill the cluster.
-func TestSerial(t *testing.T) { runScripts(t, "testdata/serial", false) }
+func TestSerial(t *testing.T) { runScripts(t, "testdata/serial", nil, syscall.LOCK_EX) }
 
-func runScripts(t *testing.T, dir string, beside bool) {
-	how := syscall.LOCK_EX
-	if beside {
-		how = syscall.LOCK_SH
-	}
+func runScripts(t *testing.T, dir string, turns *turns, how int) {
 	if !listing {
 		hold(t, how)
 	}
-	testscript.RunT(shim{T: t, beside: beside}, params(t, scriptsOf(t, dir)))
+	testscript.RunT(shim{T: t, turns: turns}, params(t, scriptsOf(t, dir)))
 }
 
 // hold keeps a lock on the cluster: two runs of the suite do not kill each other's daemons.

@@ -44,13 +44,16 @@ func nameOf(file string) string { return strings.TrimSuffix(filepath.Base(file),
 // shim is a T for testscript, whose subtests run beside each other or not.
 type shim struct {
 	*testing.T
-	beside bool
-	began  *time.Time
+	turns *turns // nil: one after the other
+	began *time.Time
 }
 
 func (s shim) Parallel() {
-	if s.beside {
+	if s.turns != nil {
+		number := s.turns.draw() // in the scripts' order, as tests run one after the other until here
 		s.T.Parallel()
+		s.turns.wait(number)
+		s.T.Cleanup(s.turns.done)
 	}
 	*s.began = time.Now()
 }
@@ -73,6 +76,6 @@ func (s shim) Run(name string, f func(testscript.T)) {
 			// At once, while -v tells of scripts beside each other only when all of them have ended.
 			fmt.Printf("%s %6.1fs %s\n", outcome, time.Since(began).Seconds(), name)
 		}()
-		f(shim{t, s.beside, &began})
+		f(shim{t, s.turns, &began})
 	})
 }
