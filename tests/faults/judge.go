@@ -67,6 +67,8 @@ func (c *evidence) unexplained() string {
 		return ""
 	case c.effect(plain) && (c.state == "NODE_FAIL" && !c.kind.requeue || !script && c.plainly()):
 		return ""
+	case c.hitBy("spool-full") && c.state == "CANCELLED" && !c.kind.requeue && len(c.runs) == 0: // see fillSpool
+		return ""
 	}
 	return "ended as no fault explains"
 }

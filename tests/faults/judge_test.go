@@ -31,7 +31,12 @@ func job(kind, state, exit, out string, lines ...string) *evidence {
 }
 
 func (c *evidence) with(e effect) *evidence {
-	c.hits = append(c.hits, &hit{strike: &strike{kind: &faultKind{name: "test", effect: e}}})
+	return c.hit("test", e)
+}
+
+// hit is as with, by a fault of that name.
+func (c *evidence) hit(name string, e effect) *evidence {
+	c.hits = append(c.hits, &hit{strike: &strike{kind: &faultKind{name: name, effect: e}}})
 	return c
 }
 
@@ -65,6 +70,9 @@ func TestJudge(t *testing.T) {
 		"line twice":          {job("short", "COMPLETED", "0:0", "run 0\n1\n2\n2\n3\n", "0 0 begin a", "0 0 end a"), `"2" instead of 3`},
 		"cut line":            {job("short", "COMPLETED", "0:0", "run 0\n1\n2\n3", "0 0 begin a", "0 0 end a"), "within a line"},
 		"older run's output":  {job("short", "COMPLETED", "0:0", good, "0 0 begin a", "1 0 begin b", "1 0 end b").with(disrupted), "ends with run 0, not 1"},
+		"never launched":      {job("norequeue", "CANCELLED", "0:0", "").hit("spool-full", plain), ""},
+		"run and cancelled":   {job("norequeue", "CANCELLED", "0:0", "run 0\n", "0 0 begin a").hit("spool-full", plain), "as no fault explains"},
+		"cancelled":           {job("norequeue", "CANCELLED", "0:0", "").with(plain), "as no fault explains"},
 		"still there":         {job("short", "RUNNING", "0:0", good, "0 0 begin a"), "has not ended"},
 	} {
 		r := &report{}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -65,8 +66,14 @@ func copyAll(from, to string) error {
 	return nil
 }
 
-// fillSpool: no script can be written there. Plain Slurm runs the job again and drains the node, whose administrator makes
-// room and lets it go on.
+// What plain Slurm says of such a node, and of a job whose script it could not write.
+const (
+	spoolIsFull  = "SlurmdSpoolDir is full"
+	launchFailed = "launch_failed_requeued_held"
+)
+
+// fillSpool: no script can be written there. Plain Slurm drains the node and holds the job, or cancels one that may not be
+// requeued. The administrator makes room, resumes the one and releases the other.
 func fillSpool(w *world, s *strike, h *hit) (func() error, error) {
 	if w.spool == nil {
 		return nil, errNobody
@@ -78,43 +85,54 @@ func fillSpool(w *world, s *strike, h *hit) (func() error, error) {
 		if err := os.Remove(filler); err != nil && !os.IsNotExist(err) {
 			return err
 		}
-		return resume(spoolNode)
+		// A job that has failed may be noticed later.
+		for quiet := time.Now(); time.Since(quiet) < 5*time.Second; time.Sleep(500 * time.Millisecond) {
+			mended, err := mendSpool()
+			if err != nil {
+				return err
+			}
+			if mended {
+				quiet = time.Now()
+			}
+		}
+		return nil
 	}
 	return undo, fill(filler)
 }
 
-// drained tells whether the node takes no jobs, and of what Slurm has to say for it.
-func drained(node string) (bool, error) {
-	out, err := testcluster.Run(20*time.Second, "sinfo", "-h", "-N", "-p", "main", "-n", node, "-o", "%T")
-	return strings.Contains(out, "drain"), err
-}
-
-// resume ends what draining there is, and what a job that had failed before still brings about.
-func resume(node string) error {
-	for quiet := time.Now(); time.Since(quiet) < 5*time.Second; time.Sleep(500 * time.Millisecond) {
-		yes, err := drained(node)
-		if err != nil {
-			return err
+// mendSpool does what is to be done now; false: nothing.
+func mendSpool() (bool, error) {
+	out, err := testcluster.Run(20*time.Second, "sinfo", "-h", "-N", "-p", "main", "-n", spoolNode, "-o", "%T %E")
+	if err != nil {
+		return false, err
+	}
+	mended := false
+	if strings.Contains(out, "drain") && strings.Contains(out, spoolIsFull) {
+		mended = true
+		if _, err := testcluster.Run(20*time.Second, "scontrol", "update", "NodeName="+spoolNode, "State=RESUME"); err != nil {
+			return true, err
 		}
-		if yes {
-			if _, err := testcluster.Run(20*time.Second, "scontrol", "update", "NodeName="+node, "State=RESUME"); err != nil {
-				return err
+	}
+	records, err := testcluster.Records("")
+	if err != nil {
+		return mended, err
+	}
+	for _, r := range records {
+		if r["Reason"] == launchFailed {
+			mended = true
+			if _, err := testcluster.Run(20*time.Second, "scontrol", "release", r["JobId"]); err != nil {
+				return true, err
 			}
-			quiet = time.Now()
 		}
 	}
-	return nil
+	return mended, nil
 }
 
-// drainedBySpool: plain Slurm drains a node on which it cannot write a script.
-func (w *world) drainedBySpool(trouble string, at time.Time) bool {
-	if !strings.HasPrefix(trouble, "node "+spoolNode+" is drain") || !strings.Contains(trouble, "batch job complete failure") {
-		return false
-	}
-	for _, h := range w.hits {
-		if h.kind.name == "spool-full" && !h.skipped && at.After(h.from) && at.Before(h.to) {
-			return true
-		}
-	}
-	return false
+// ofSpool: the trouble is what plain Slurm makes of a full spool, while one was full.
+func (w *world) ofSpool(trouble string, at time.Time) bool {
+	node := strings.HasPrefix(trouble, "node "+spoolNode+" is drain") && strings.Contains(trouble, spoolIsFull)
+	job := strings.HasPrefix(trouble, "job ") && strings.Contains(trouble, launchFailed)
+	return (node || job) && slices.ContainsFunc(w.hits, func(h *hit) bool {
+		return h.kind.name == "spool-full" && !h.skipped && at.After(h.from) && at.Before(h.to)
+	})
 }

@@ -92,7 +92,7 @@ func (v *watch) look() {
 		} else {
 			delete(v.ended, id)
 		}
-		if strings.HasPrefix(r["Reason"], "JobHeld") {
+		if strings.HasPrefix(r["Reason"], "JobHeld") || r["Reason"] == launchFailed {
 			v.note("job %d is held (%s)", id, r["Reason"])
 		}
 	}
