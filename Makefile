@@ -66,9 +66,10 @@ test-c: ## Tests of relay, podinit and the plugin, under ASan and UBSan.
 	@$(MAKE) --no-print-directory -j$$(nproc) $(PODINIT_TEST_BUILT) $(SPANK_TEST_BUILT)
 	@$(MAKE) --no-print-directory test-c-podinit test-c-spank
 
+E2E_FAULTS ?= -short
 .PHONY: test-e2e
-test-e2e: build ## End to end on a real Slurm and a real Kubernetes, which it starts and stops.
-	tests/e2e/run
+test-e2e: build ## End to end on a real Slurm and a real Kubernetes, then faults for 5 minutes (none: E2E_FAULTS=).
+	E2E_FAULTS="$(E2E_FAULTS)" tests/e2e/run
 
 .PHONY: rights
 rights: ## Which rights of deploy/ the last end to end tests used, by Kubernetes' audit log; fails where one was not.
