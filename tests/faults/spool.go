@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -87,7 +88,7 @@ func fillSpool(w *world, s *strike, h *hit) (func() error, error) {
 		}
 		// A job that has failed may be noticed later.
 		for quiet := time.Now(); time.Since(quiet) < 5*time.Second; time.Sleep(500 * time.Millisecond) {
-			mended, err := mendSpool()
+			mended, err := w.mendSpool()
 			if err != nil {
 				return err
 			}
@@ -100,8 +101,9 @@ func fillSpool(w *world, s *strike, h *hit) (func() error, error) {
 	return undo, fill(filler)
 }
 
-// mendSpool does what is to be done now; false: nothing.
-func mendSpool() (bool, error) {
+// mendSpool does what is to be done now; false: nothing. Plain Slurm leaves the empty script of the job that it could not
+// launch, and would not launch the job there again while it is in the way.
+func (w *world) mendSpool() (bool, error) {
 	out, err := testcluster.Run(20*time.Second, "sinfo", "-h", "-N", "-p", "main", "-n", spoolNode, "-o", "%T %E")
 	if err != nil {
 		return false, err
@@ -120,6 +122,10 @@ func mendSpool() (bool, error) {
 	for _, r := range records {
 		if r["Reason"] == launchFailed {
 			mended = true
+			number, _ := strconv.Atoi(r["JobId"])
+			if err := os.RemoveAll(filepath.Join(w.spool.dir, fmt.Sprintf("job%05d", number))); err != nil {
+				return true, err
+			}
 			if _, err := testcluster.Run(20*time.Second, "scontrol", "release", r["JobId"]); err != nil {
 				return true, err
 			}

@@ -82,7 +82,8 @@ func (v *watch) look() {
 			v.history[id] = append(v.history[id], fmt.Sprintf("%6.1fs %s (%s) restarts %s exit %s on %s",
 				time.Since(v.w.began).Seconds(), r["JobState"], r["Reason"], r["Restarts"], r["ExitCode"], r["NodeList"]))
 		}
-		if v.ran[id].IsZero() && r["JobState"] != "PENDING" {
+		// A start that failed is sooner over than it is looked for.
+		if v.ran[id].IsZero() && (r["JobState"] != "PENDING" || r["Restarts"] != "0") {
 			v.ran[id] = time.Now()
 		}
 		if testcluster.Terminal[r["JobState"]] {
