@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command rights compares what deploy/ grants with what Kubernetes' audit log shows in use, right by
-// right, and fails where one is not used. It looks at the log of the one-machine cluster, which stays
-// when that is stopped; a whole run of the end to end tests must have been on it:
+// right, and fails where one is not used. It looks at the logs of the one-machine cluster, and of one
+// for the serial tests beside it, which stay when these are stopped; a whole run of the end to end
+// tests must have been on them:
 //
 //	make rights
+//	go run ./tests/rights [AUDIT-LOG...]
 package main
 
 import (
@@ -19,9 +21,12 @@ import (
 func main() {
 	namespace := flag.String("namespace", "slurm", "of the accounts")
 	deploy := flag.String("deploy", "deploy", "the folder of the manifests")
-	log := flag.String("log", filepath.Join(os.Getenv("SLURM_K8S_LAB"), "log/audit*.log"), "the audit logs, a pattern")
 	flag.Parse()
-	unused, err := compare(*log, *namespace, *deploy, filepath.Join(*deploy, "tenants"))
+	logs := flag.Args()
+	if len(logs) == 0 {
+		logs = logsOf(os.Getenv("SLURM_K8S_LAB"))
+	}
+	unused, err := compare(logs, *namespace, *deploy, filepath.Join(*deploy, "tenants"))
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "rights:", err)
 		os.Exit(2)
@@ -32,13 +37,26 @@ func main() {
 	}
 }
 
+// logsOf are the audit logs of a cluster's folder, and of the one for serial tests.
+func logsOf(lab string) []string {
+	if lab == "" {
+		lab = "/var/tmp/slurm-k8s-cluster"
+	}
+	var all []string
+	for _, folder := range []string{lab, lab + "-serial"} {
+		files, _ := filepath.Glob(filepath.Join(folder, "log/audit*.log")) // the pattern is well formed
+		all = append(all, files...)
+	}
+	return all
+}
+
 // compare prints each right; how many are not used.
-func compare(log, namespace string, folders ...string) (unused int, err error) {
+func compare(logs []string, namespace string, folders ...string) (unused int, err error) {
 	rights, err := granted(folders...)
 	if err != nil {
 		return 0, err
 	}
-	seen, err := used(log, namespace)
+	seen, err := used(logs, namespace)
 	if err != nil {
 		return 0, err
 	}
