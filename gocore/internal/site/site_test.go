@@ -264,6 +264,7 @@ func TestCheckCredential(t *testing.T) {
 }
 
 func FuzzLoad(f *testing.F) {
+	f.Add([]byte(tenantsFile))
 	data, err := os.ReadFile(sample)
 	require.NoError(f, err)
 	f.Add(data)
