@@ -49,6 +49,7 @@ var rows = []row{
 	{4, "memory of slurmstepd while a job sleeps, and sizes of the programs", (*bench).memory},
 	{5, "requests for one job", (*bench).requests},
 	{6, "output of short lines", (*bench).output},
+	{7, "many Kubernetes nodes: kube-scheduler's word on a job's Pod, and what the job and the collector cost", (*bench).scale},
 }
 
 func main() {
