@@ -70,7 +70,8 @@ struct k8s_host {
  *   its own), job_id, step_id ("batch" or a number), uid, gid, groups (numbers,
  *   comma between), user, home, cluster (Slurm's ClusterName), node
  *   (NodeName), cpus and memory_mb (of this step on this node), nnodes (of the
- *   step), node_id (this node's number in the step), tasks (local), component (its number, of
+ *   step), node_id (this node's number in the step), tasks (local), cpu_bind (1: srun was told how
+ *   to bind tasks to cpus), component (its number, of
  *   several in one step; each counts its nodes and tasks for itself), batch_argv0 (path of the
  *   batch script on this node), commands (1: the last socket is that of Slurm's commands in the
  *   Pod, whose other end the first task's relay has).

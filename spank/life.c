@@ -122,6 +122,8 @@ static void add_step(struct fields *fields, spank_t spank, const struct step *st
 	fields_format(fields, "nnodes", "%u", nodes);
 	fields_format(fields, "node_id", "%u", step->node);
 	fields_format(fields, "tasks", "%u", step->tasks);
+	if (step->is_bound)
+		fields_add(fields, "cpu_bind", "1");
 	if (step->component.is_one)
 		fields_format(fields, "component", "%d", step->component.number);
 	fields_add(fields, "cluster", node_cluster());

@@ -141,13 +141,15 @@ static bool identify_component(spank_t spank)
 /* What srun says of the step; it is not the task's to hand on to an srun inside. */
 static void hear_srun(spank_t spank)
 {
-	char word[16] = "";
+	char word[16] = "", type[64] = "";
 
 	if (!step.component.is_one) {
 		step.is_checked = spank_getenv(spank, LAUNCH_VARIABLE, word, sizeof(word)) != ESPANK_ENV_NOEXIST;
 		step.is_overlap = !strcmp(word, LAUNCH_OVERLAP);
 	}
 	spank_unsetenv(spank, LAUNCH_VARIABLE);
+	/* srun's own, where it was told: what Slurm has chosen is only in the tasks' environment. */
+	step.is_bound = spank_getenv(spank, "SLURM_CPU_BIND_TYPE", type, sizeof(type)) == ESPANK_SUCCESS && *type;
 }
 
 void step_prepare(spank_t spank, const struct config *config)

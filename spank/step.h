@@ -17,6 +17,7 @@ struct step {
 	bool is_batch;	     /* it is the job's script; else it is a numbered step */
 	bool is_checked;     /* by srun, numbered steps */
 	bool is_overlap;     /* srun --overlap */
+	bool is_bound;	     /* srun was told how to bind tasks to cpus */
 	struct component component;
 	bool is_legacy;	     /* ... in comment lines */
 	uint32_t job, id;    /* Slurm's numbers */

@@ -145,6 +145,30 @@ static void test_overlap(void **state)
 	overlap("overlapping", false);
 }
 
+static void bound(const char *type, bool want)
+{
+	fake_end(NULL);
+	fake_reset(NULL);
+	begin_numbered();
+	if (type)
+		fake_set(host.env, "SLURM_CPU_BIND_TYPE", type);
+	prepare();
+	fork_done();
+	assert_int_equal(strstr(core->fields, "cpu_bind=1") != NULL, want);
+	close_relays();
+	finish();
+}
+
+/* --cpu-bind=verbose is no binding. */
+static void test_bound(void **state)
+{
+	(void)state;
+	bound(NULL, false);
+	bound("", false);
+	bound("map_cpu:", true);
+	bound("threads,mask_ldom:", true);
+}
+
 static void test_step_without_image(void **state)
 {
 	char *argv0;
@@ -200,6 +224,7 @@ int main(void)
 		T(test_image_of_srun),
 		T(test_unchecked_step),
 		T(test_overlap),
+		T(test_bound),
 		T(test_step_without_image),
 		T(test_extern_step),
 		T(test_interactive_step),

@@ -14,9 +14,12 @@ type CPUs struct{ Task, Step []byte }
 // numbered as there, what the Pod can use: places among the step's cpus. Nil, for a task,
 // where Slurm has not bound it to fewer than the step's, or the step has no cpus of its own.
 // Step has as many first bits as the Pod asks for cpus, at most.
+//
+// What srun was told is followed. What Slurm chose is, where it shares out all that the step has: a node
+// that pretends to be larger than its machine (config_overrides) puts tasks with cpus of their own on one.
 func (j Job) Affinity(tasks []*CPUs) []*CPUs {
 	places := make([]*CPUs, len(tasks))
-	if j.Overlap || len(tasks) == 0 {
+	if j.Overlap || len(tasks) == 0 || !j.CPUBind && int64(ones(together(tasks))) < j.CPUs {
 		return places
 	}
 	step := j.stepCPUs(tasks)
@@ -36,16 +39,27 @@ func (j Job) Affinity(tasks []*CPUs) []*CPUs {
 // Where that is more than Slurm gave, since the site confines nothing (ConstrainCores=no),
 // it is what the tasks have together, if that is as much.
 func (j Job) stepCPUs(tasks []*CPUs) []byte {
-	var together, confined []byte
+	var confined []byte
 	for _, task := range tasks {
 		if task != nil {
-			together, confined = union(together, task.Task), union(confined, task.Step)
+			confined = union(confined, task.Step)
 		}
 	}
-	if n := int64(ones(together)); int64(ones(confined)) > j.CPUs && n >= j.CPUs {
-		return together
+	if all := together(tasks); int64(ones(confined)) > j.CPUs && int64(ones(all)) >= j.CPUs {
+		return all
 	}
 	return confined
+}
+
+// together are the cpus that any of the tasks is bound to.
+func together(tasks []*CPUs) []byte {
+	var all []byte
+	for _, task := range tasks {
+		if task != nil {
+			all = union(all, task.Task)
+		}
+	}
+	return all
 }
 
 // placesAmong numbers a task's cpus by their places among the step's.

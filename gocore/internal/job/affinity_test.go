@@ -64,7 +64,7 @@ func TestAffinity(t *testing.T) {
 					tasks[i] = &CPUs{cpus(task...), cpus(c.confined...)}
 				}
 			}
-			got := Job{CPUs: c.cpus}.Affinity(tasks)
+			got := Job{CPUs: c.cpus, CPUBind: true}.Affinity(tasks)
 			require.Len(t, got, len(c.want))
 			for i, want := range c.want {
 				if want == nil {
@@ -73,16 +73,49 @@ func TestAffinity(t *testing.T) {
 					assert.Equal(t, want, numbers(got[i].Task), "task %d", i)
 				}
 			}
-			assert.Equal(t, make([]*CPUs, len(tasks)), Job{CPUs: c.cpus, Overlap: true}.Affinity(tasks), "without cpus of its own")
+			assert.Equal(t, make([]*CPUs, len(tasks)), Job{CPUs: c.cpus, CPUBind: true, Overlap: true}.Affinity(tasks), "without cpus of its own")
+		})
+	}
+}
+
+// Where nobody has told srun how to bind, Slurm shares the step's cpus out among its tasks. What does
+// not add up to them are numbers of a node that pretends to be larger than its machine.
+func TestAffinityThatSlurmChose(t *testing.T) {
+	for name, c := range map[string]struct {
+		cpus     int64
+		confined []int
+		tasks    [][]int
+		want     bool
+	}{
+		"each its own":                     {2, []int{4, 5}, [][]int{{4}, {5}}, true},
+		"by cores of two threads":          {2, []int{0, 1, 64, 65}, [][]int{{0, 64}, {1, 65}}, true},
+		"nothing is confined: together":    {4, []int{0, 1, 2, 3, 4, 5, 6, 7}, [][]int{{2, 3}, {6, 7}}, true},
+		"all on one cpu":                   {2, []int{0, 1}, [][]int{{0}, {0}}, false},
+		"some on one cpu":                  {3, []int{0, 1, 2, 3}, [][]int{{0}, {1}, {0}}, false},
+		"two cpus each, the same two":      {4, []int{0, 1, 2, 3}, [][]int{{0, 1}, {0, 1}}, false},
+		"one task, on one of its two cpus": {2, []int{0, 1}, [][]int{{0}}, false},
+		"a machine of two cpus, and four":  {4, []int{0, 1}, [][]int{{0}, {1}, {0}, {1}}, false},
+		"some say nothing":                 {2, []int{0, 1}, [][]int{nil, {1}}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tasks := make([]*CPUs, len(c.tasks))
+			for i, task := range c.tasks {
+				if task != nil {
+					tasks[i] = &CPUs{cpus(task...), cpus(c.confined...)}
+				}
+			}
+			for i, got := range (Job{CPUs: c.cpus}).Affinity(tasks) {
+				assert.Equal(t, c.want, got != nil, "task %d", i)
+			}
 		})
 	}
 }
 
 func TestAffinityCountsTheStep(t *testing.T) {
-	got := Job{CPUs: 3}.Affinity([]*CPUs{{cpus(9), cpus(1, 9, 40)}})
+	got := Job{CPUs: 3, CPUBind: true}.Affinity([]*CPUs{{cpus(9), cpus(1, 9, 40)}})
 	assert.Equal(t, []int{1}, numbers(got[0].Task))
 	assert.Equal(t, []int{0, 1, 2}, numbers(got[0].Step))
-	got = Job{CPUs: 2}.Affinity([]*CPUs{{cpus(8), cpus(8, 9, 40, 41)}})
+	got = Job{CPUs: 2, CPUBind: true}.Affinity([]*CPUs{{cpus(8), cpus(8, 9, 40, 41)}})
 	assert.Equal(t, []int{0, 1}, numbers(got[0].Step), "Slurm gives cores, the kernel their threads")
 }
 
@@ -91,7 +124,7 @@ func FuzzAffinity(f *testing.F) {
 	f.Add([]byte{1}, []byte{2}, []byte{3}, int64(2))
 	f.Add([]byte{}, []byte{0, 255}, []byte{1, 1, 1}, int64(0))
 	f.Fuzz(func(t *testing.T, a, b, step []byte, count int64) {
-		for _, got := range (Job{CPUs: count}).Affinity([]*CPUs{{a, step}, nil, {b, step}}) {
+		for _, got := range (Job{CPUs: count, CPUBind: true}).Affinity([]*CPUs{{a, step}, nil, {b, step}}) {
 			if got == nil {
 				continue
 			}

@@ -41,6 +41,9 @@ type Job struct {
 	Exclusive bool // whole node
 	// Overlap: a numbered step that shares cpus and GRES with other steps of the job.
 	Overlap bool
+	// CPUBind: srun was told how to bind tasks to cpus (--cpu-bind, --hint, the site's default);
+	// else Slurm has chosen.
+	CPUBind bool
 
 	Nodes     int           // of the step; of a batch script's whole allocation
 	NodeID    int           // this node's number among them

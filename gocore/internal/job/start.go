@@ -41,6 +41,7 @@ func FromFields(start []string) (Job, error) {
 	f.text("option."+option.Cluster, &j.Options.Cluster)
 	f.text("legacy_script", &j.Options.Script)
 	f.flag("legacy", &j.Options.Legacy)
+	f.flag("cpu_bind", &j.CPUBind)
 	if f.err != nil {
 		return Job{}, f.err
 	}

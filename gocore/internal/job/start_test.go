@@ -44,11 +44,12 @@ func TestFromFields(t *testing.T) {
 	}
 	assert.Empty(t, cmp.Diff(want, j))
 
-	j, err = FromFields(startVector("step_id=3", "legacy=1", "legacy_script=run.sh", "option.workdir=/data", "groups=", "tasks=4"))
+	j, err = FromFields(startVector("step_id=3", "legacy=1", "legacy_script=run.sh", "option.workdir=/data", "groups=", "tasks=4", "cpu_bind=1"))
 	require.NoError(t, err)
 	assert.Equal(t, "3", j.Step)
 	assert.Equal(t, Options{Image: "debian:12", Workdir: "/data", Legacy: true, Script: "run.sh"}, j.Options)
 	assert.Empty(t, j.Groups)
+	assert.True(t, j.CPUBind)
 }
 
 func TestFromFieldsRefuses(t *testing.T) {
