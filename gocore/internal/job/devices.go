@@ -46,11 +46,23 @@ func (j Job) Devices(environments [][]string) [][]string {
 	return settings(environments, tasks, all, count)
 }
 
-// DevicesBeside is Devices for a step in the Pod of its job's script, which has all GPUs that
-// the job has on this Slurm node: those of the step are told apart from those of other steps.
-func (j Job) DevicesBeside(environments [][]string) [][]string {
-	return settings(environments, boundTo(environments), j.NodeGPUs, len(j.NodeGPUs))
+// DevicesInside is Devices for a step in another one's container, by the numbers on the Slurm node
+// of the container's GPUs, ascending: those of the step are told apart from those of other steps.
+func DevicesInside(environments [][]string, container []int) [][]string {
+	return settings(environments, boundTo(environments), container, len(container))
 }
+
+// FormatGPUs and ParseGPUs are the numbers of GPUs as a text, "0,3"; of one that is no such list
+// there are none.
+func FormatGPUs(devices []int) string {
+	numbers := make([]string, len(devices))
+	for i, device := range devices {
+		numbers[i] = strconv.Itoa(device)
+	}
+	return strings.Join(numbers, ",")
+}
+
+func ParseGPUs(text string) []int { return parseDevices(text) }
 
 // StepGPUs are the numbers on the Slurm node of the GPUs that this step has there, ascending: all
 // that the job has, or those among them that Slurm has named to the step's local tasks.

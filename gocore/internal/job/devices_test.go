@@ -64,7 +64,7 @@ func TestDevices(t *testing.T) {
 	}
 }
 
-func TestDevicesBeside(t *testing.T) {
+func TestDevicesInside(t *testing.T) {
 	for name, c := range map[string]struct {
 		node  []int
 		tasks [][]string
@@ -79,7 +79,7 @@ func TestDevicesBeside(t *testing.T) {
 		"the user's own variables": {[]int{0, 1}, [][]string{slurmSets("1", "0,1")}, []string{""}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := Job{Step: "1", NodeGPUs: c.node}.DevicesBeside(c.tasks)
+			got := DevicesInside(c.tasks, ParseGPUs(FormatGPUs(c.node)))
 			visible(t, c.want, got)
 		})
 	}

@@ -89,6 +89,20 @@ func TestJoin(t *testing.T) {
 	}
 }
 
+// The container's GPUs are named by its own Pod; those of a job's script by slurmctld.
+func TestJoinIsToldItsGPUs(t *testing.T) {
+	said := [][]string{{"SLURM_STEP_GPUS=5", "CUDA_VISIBLE_DEVICES=5"}, {"SLURM_STEP_GPUS=2", "CUDA_VISIBLE_DEVICES=2"}}
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
+		Labels: map[string]string{wellknown.LabelStep: "2"}, Annotations: map[string]string{wellknown.AnnotationGPUs: "2,5"},
+	}}
+	s := &Step{}
+	s.Job.NodeGPUs = []int{0, 2, 5}
+	s.pod = &followed{last: pod, guest: true}
+	assert.Equal(t, [][]string{{"CUDA_VISIBLE_DEVICES=1"}, {"CUDA_VISIBLE_DEVICES=0"}}, s.devices(said))
+	pod.Labels[wellknown.LabelStep] = wellknown.StepBatch
+	assert.Equal(t, [][]string{{"CUDA_VISIBLE_DEVICES=2"}, {"CUDA_VISIBLE_DEVICES=1"}}, s.devices(said))
+}
+
 func TestJoinWhatIsNotThere(t *testing.T) {
 	pulls := func(p *corev1.Pod) { waits("ContainerCreating", "")(p); p.Status.Phase = corev1.PodPending }
 	for name, c := range map[string]struct {

@@ -97,10 +97,9 @@ func (s *Step) devices(environments [][]string) [][]string {
 		return s.Job.Devices(environments)
 	}
 	if s.pod.last.Labels[wellknown.LabelStep] == wellknown.StepBatch {
-		return s.Job.DevicesBeside(environments)
+		return job.DevicesInside(environments, s.Job.NodeGPUs)
 	}
-	// Which GPUs of the Slurm node another step was given, Slurm does not tell.
-	return make([][]string, len(environments))
+	return job.DevicesInside(environments, podspec.GPUs(s.pod.last))
 }
 
 // offerCommands says to whoever runs Slurm's commands for the tasks what these may call, and

@@ -4,12 +4,13 @@ package podspec
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/job"
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/site"
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/wellknown"
 )
 
 // visibleDevices is what NVIDIA's container runtime reads: the container's GPUs by their numbers.
@@ -50,9 +51,21 @@ func (in Input) chosenBySlurm(place site.Place) (string, error) {
 	case int64(len(in.GPUs)) != count:
 		return "", fmt.Errorf("which GPUs Slurm has chosen on node %q is not known (gres.conf must name them by File=)", in.Job.Node)
 	}
-	numbers := make([]string, len(in.GPUs))
-	for i, gpu := range in.GPUs {
-		numbers[i] = strconv.Itoa(gpu)
-	}
-	return strings.Join(numbers, ","), nil
+	return job.FormatGPUs(in.GPUs), nil
 }
+
+// knowsGPUs tells whether all GPUs of a numbered step are known by their numbers. Those of a job's
+// script slurmctld tells to everybody.
+func (in Input) knowsGPUs() bool {
+	var count int64
+	for _, g := range in.Job.GRES {
+		if g.Name == "gpu" {
+			count += g.Count
+		}
+	}
+	return !in.Job.IsBatch() && count > 0 && count == int64(len(in.GPUs))
+}
+
+// GPUs are the numbers on the Slurm node of the GPUs that a numbered step's Pod was made with, which
+// Slurm tells nobody else; empty: it has none, or Slurm only counts them.
+func GPUs(pod *corev1.Pod) []int { return job.ParseGPUs(pod.Annotations[wellknown.AnnotationGPUs]) }

@@ -7,10 +7,30 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/job"
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/site"
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/wellknown"
 )
+
+// Who joins a step's container is told by its Pod alone which of Slurm's GPUs are in it.
+func TestGPUsOfAStep(t *testing.T) {
+	gpus := func(change func(*Input)) []int {
+		pod, err := Build(input(func(in *Input) {
+			in.Job.Step, in.Job.GRES, in.GPUs = "3", []job.GRES{{Name: "gpu", Type: "a", Count: 1}, {Name: "gpu", Count: 2}}, []int{0, 2, 5}
+			change(in)
+		}))
+		require.NoError(t, err)
+		return GPUs(pod)
+	}
+	assert.Equal(t, []int{0, 2, 5}, gpus(func(*Input) {}))
+	assert.Empty(t, gpus(func(in *Input) { in.Job.Step = wellknown.StepBatch }), "slurmctld tells")
+	assert.Empty(t, gpus(func(in *Input) { in.GPUs = in.GPUs[1:] }), "not all are known")
+	assert.Empty(t, gpus(func(in *Input) { in.Job.GRES = nil }), "its container has none")
+	assert.Empty(t, GPUs(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{wellknown.AnnotationGPUs: "0,x"}}}))
+}
 
 func TestSlurmsOwnChoice(t *testing.T) {
 	build := func(change func(*Input)) (string, error) {

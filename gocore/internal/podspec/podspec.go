@@ -84,7 +84,7 @@ func Build(in Input) (*corev1.Pod, error) {
 			Name:        wellknown.PodName(j.ID, j.Step, j.Component, j.NodeID),
 			Namespace:   j.Namespace.Name,
 			Labels:      Labels(j, in.Site),
-			Annotations: annotations(j, in.Session),
+			Annotations: annotations(j, in),
 		},
 		Spec: corev1.PodSpec{
 			RestartPolicy:                 corev1.RestartPolicyNever,
@@ -160,8 +160,11 @@ func ClusterName(slurms string, config *site.Config) string {
 	return slurms
 }
 
-func annotations(j job.Job, session uint64) map[string]string {
-	a := map[string]string{wellknown.AnnotationSession: Session(session)}
+func annotations(j job.Job, in Input) map[string]string {
+	a := map[string]string{wellknown.AnnotationSession: Session(in.Session)}
+	if in.knowsGPUs() {
+		a[wellknown.AnnotationGPUs] = job.FormatGPUs(in.GPUs)
+	}
 	if j.User != "" {
 		a[wellknown.AnnotationUser] = strings.ToValidUTF8(j.User, "?")
 	}

@@ -36,6 +36,8 @@ const (
 	AnnotationSession = "slurm-k8s/session"
 	// AnnotationKeepUntil is on a kept claim that nobody uses: when the collector removes it, in RFC 3339.
 	AnnotationKeepUntil = "slurm-k8s/keep-until"
+	// AnnotationGPUs is on the Pods of numbered steps alone: the numbers of its GPUs on the Slurm node.
+	AnnotationGPUs = "slurm-k8s/gpus"
 )
 
 const (

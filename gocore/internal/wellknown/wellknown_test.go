@@ -21,7 +21,7 @@ func TestNames(t *testing.T) {
 	name := PodinitConfigMap([]byte("podinit"))
 	assert.Regexp(t, `^slurm-k8s-podinit-[0-9a-f]{16}$`, name)
 	assert.NotEqual(t, name, PodinitConfigMap([]byte("other")))
-	for _, label := range []string{LabelApp, LabelJobID, LabelUser, LabelCluster, LabelStep, LabelNode, LabelNodeID, LabelIncarnation, AnnotationUser, AnnotationSession} {
+	for _, label := range []string{LabelApp, LabelJobID, LabelUser, LabelCluster, LabelStep, LabelNode, LabelNodeID, LabelIncarnation, AnnotationUser, AnnotationSession, AnnotationGPUs} {
 		assert.Empty(t, validation.IsQualifiedName(label))
 	}
 }
