@@ -158,8 +158,7 @@ static void read_signals(void)
 			tell_command_end();
 		if (number == SIGWINCH || number == SIGCHLD)
 			continue;
-		if (number == SIGHUP)
-			allocated_hang_up();
+		allocated_signal(number);
 		if (!allocated_runs() && (number == SIGINT || number == SIGTERM) &&
 		    ++client.unanswered >= UNANSWERED)
 			client_end(number);
@@ -200,6 +199,7 @@ static void take_allocated(const struct k8s_message *message)
 	if (why)
 		client_give_up(client.name, why);
 	consume(K8S_MESSAGE_HEADER + message->length);
+	tell_command_end();
 }
 
 static void end_with(int status)

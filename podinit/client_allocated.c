@@ -24,6 +24,7 @@ static struct k8s_messages messages;
 static struct k8s_buffer records = { .limit = K8S_CALL_RECORDS };
 static pid_t pid; /* of COMMAND, and its process group; 0: none runs */
 static bool begun, hung_up;
+static int stopped; /* the signal by which salloc was told to give the allocation back before COMMAND began */
 static bool interactive;
 static struct termios before;
 
@@ -140,6 +141,11 @@ static const char *start(void)
 	if (begun || count_records(&count))
 		return senseless;
 	begun = true;
+	/* salloc gives it back, but has COMMAND begin all the same and waits for its end. */
+	if (stopped) {
+		k8s_buffer_clear(&records);
+		return NULL;
+	}
 	interactive = allocated_is_interactive() && !tcgetattr(STDIN_FILENO, &before);
 	if (interactive) {
 		signal(SIGTSTP, SIG_IGN);
@@ -158,9 +164,11 @@ static const char *start(void)
 	return NULL;
 }
 
-void allocated_hang_up(void)
+void allocated_signal(int number)
 {
-	hung_up = true;
+	hung_up |= number == SIGHUP;
+	if (!begun && (number == SIGHUP || number == SIGINT || number == SIGQUIT || number == SIGTERM))
+		stopped = number;
 }
 
 static void pass_signal(uint32_t number)
@@ -207,6 +215,11 @@ static void take_terminal(void)
 
 bool allocated_ended(int *status)
 {
+	if (begun && stopped) {
+		*status = stopped;
+		stopped = 0;
+		return true;
+	}
 	if (pid <= 0 || waitpid(pid, status, WNOHANG) != pid)
 		return false;
 	pid = 0;

@@ -18,11 +18,13 @@ const char *allocated_take(const unsigned char *bytes, size_t count);
 /* Whether COMMAND runs. */
 bool allocated_runs(void);
 
-/* After a SIGCHLD: whether COMMAND has ended just now, and then its wait status. The terminal is as before. */
+/* After a SIGCHLD or a message: whether COMMAND has ended just now, and then its wait status. The terminal
+ * is as before. One that salloc has begin when it was told to end was never run, and has died of that signal. */
 bool allocated_ended(int *status);
 
-/* We were sent SIGHUP: salloc will not wait for COMMAND then. */
-void allocated_hang_up(void);
+/* We were sent this signal, which salloc gets too: of some it gives the allocation back, and after SIGHUP it
+ * does not wait for COMMAND. */
+void allocated_signal(int number);
 
 /* salloc has ended with this wait status, or, where `lost`, nobody knows how. Where COMMAND still runs
  * it gets what salloc may have sent when nobody could be told any more. */

@@ -38,7 +38,8 @@ struct call {
 	size_t credit;		       /* output that may be sent */
 	struct call_output outputs[CALL_OUTPUTS];
 	char *script, *script_directory; /* made for sbatch, removed at its end */
-	int64_t kill_at;		 /* milliseconds; 0: not */
+	int64_t kill_at, hang_up_at;	 /* milliseconds; 0: not */
+	bool hung_up;			 /* salloc was told, after the end of its COMMAND */
 };
 
 /* Begins a call with this number; `call` is not used. */

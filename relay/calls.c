@@ -12,6 +12,9 @@
 /* What commands get to end when the Pod is gone: their steps are ended by Slurm anyway. */
 #define END_MS 2000
 
+/* What salloc gets to end after its COMMAND. */
+#define HANG_UP_MS 1000
+
 static struct call calls[K8S_CALLS];
 
 static int64_t now_ms(void)
@@ -121,6 +124,37 @@ void calls_reap(void)
 				call_reaped(&calls[i], status);
 }
 
+/* Sends the signal where it is time. Returns the milliseconds until then, or -1 where there is nothing to wait for. */
+static int64_t insist(const struct call *call, int64_t at, int64_t now, int number)
+{
+	if (!at)
+		return -1;
+	if (now < at)
+		return at - now;
+	call_signal(call, number);
+	return -1;
+}
+
+static int64_t earlier(int64_t one, int64_t other)
+{
+	return one < 0 || (other >= 0 && other < one) ? other : one;
+}
+
+/* Where slurmctld revokes the allocation just as COMMAND ends, a thread of salloc (22.05) takes COMMAND's
+ * status from the other, which would then look for it for ever, but for SIGHUP. */
+static int64_t hang_up(struct call *call, int64_t now)
+{
+	int64_t left;
+
+	if (!call->command_ended || call->hung_up)
+		return -1;
+	if (!call->hang_up_at)
+		call->hang_up_at = now + HANG_UP_MS;
+	left = insist(call, call->hang_up_at, now, SIGHUP);
+	call->hung_up = left < 0;
+	return left;
+}
+
 int calls_insist(void)
 {
 	int64_t now = now_ms(), next = -1;
@@ -128,12 +162,10 @@ int calls_insist(void)
 	for (int i = 0; i < K8S_CALLS; i++) {
 		struct call *call = &calls[i];
 
-		if (!call->used || !call->kill_at || !call->pid)
+		if (!call->used || !call->pid)
 			continue;
-		if (now >= call->kill_at)
-			call_signal(call, SIGKILL);
-		else if (next < 0 || call->kill_at - now < next)
-			next = call->kill_at - now;
+		next = earlier(next, insist(call, call->kill_at, now, SIGKILL));
+		next = earlier(next, hang_up(call, now));
 	}
 	return (int)next;
 }

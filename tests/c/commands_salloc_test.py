@@ -11,7 +11,7 @@ import podinit_wire as wire
 from commands_driver import ALLOCATED, COMMANDS, EXIT, OPEN, RELAY, RUN, SIGNAL, Bridge, CommandsTest, message
 from podinit_driver import LIMIT, read_text, wait_for, write_text
 
-# What it is to do before and after is in the files "before" and "after".
+# What it is to do before it forks, then before and after COMMAND's end, is in the files "early", "before" and "after".
 SALLOC = """
 cd %s
 if test "$1" = -D; then export SLURM_K8S_ALLOCATED_DIRECTORY="$2"; shift 2; fi
@@ -19,6 +19,7 @@ export SLURM_K8S_ALLOCATED_FD="$SLURM_K8S_ALLOCATE_FD" SLURM_JOB_ID=77 SLURM_JOB
 export SLURM_CONF=/node/secret SLURM_JWT=secret SLURM_SPANK_X=1 PATH=/node:$PATH OTHER=node
 unset SLURM_K8S_ALLOCATE_FD
 trap : TERM INT USR1
+. ./early
 %s --allocated "$@" &
 pid=$!
 echo $pid > stands
@@ -39,7 +40,8 @@ class Test(CommandsTest):
         self.command("salloc", SALLOC % (self.directory, RELAY))
         self.salloc()
 
-    def salloc(self, before="", after=""):
+    def salloc(self, before="", after="", early=""):
+        write_text(self.path("early"), early)
         write_text(self.path("before"), before)
         write_text(self.path("after"), after)
 
@@ -132,6 +134,32 @@ class Test(CommandsTest):
         bridge.type(b"more\r")
         bridge.until_text("and more\r\n")
 
+    def test_interrupted_when_it_was_granted(self):
+        """salloc gives the allocation back then, but has COMMAND begin, and waits for its end."""
+        self.salloc(early="stop=; trap stop=1 INT TERM; echo granted >&2; until test $stop; do sleep 0.05; done\n")
+        bridge = self.bridge()
+        bridge.start("set -m; salloc sh -c 'echo it runs; read line'; echo code $?; read line; echo and $line", size=(24, 80))
+        bridge.until_text("granted\r\n")
+        bridge.type(b"\x03")
+        bridge.until_text("Relinquishing with 130\r\n")
+        bridge.until_text("code 130\r\n")
+        bridge.type(b"more\r")
+        bridge.until_text("and more\r\n")
+        self.assertNotIn("it runs", bridge.text())
+        bridge = self.bridge()
+        bridge.start("salloc sh -c 'echo it runs; exec sleep 600' & until test -e %s; do sleep 0.05; done; kill -TERM $!; wait $!; echo code $?"
+                     % self.path("go"))
+        bridge.until("granted", lambda: "granted\n" in bridge.error())
+        write_text(self.path("go"), "")
+        bridge.until_text("code 143\n")
+        self.assertNotIn("it runs", bridge.text())
+
+    def test_salloc_that_misses_the_end(self):
+        """As 22.05's may where the allocation is revoked in the same moment."""
+        self.salloc(before="trap hup=1 HUP\n", after="until test $hup; do sleep 0.05; done\n")
+        _, out, err = self.bridge().run("salloc sh -c 'exit 3'; echo code $?")
+        self.assertEqual((out, err), ("code 3\n", "salloc: Relinquishing with 3\n"))
+
     def test_shell_with_jobs(self):
         bridge = self.bridge()
         bridge.start("PS1='$ ' SHELL=/bin/sh exec salloc", size=(24, 80))
@@ -139,7 +167,7 @@ class Test(CommandsTest):
         bridge.type(b"sh -c 'echo on; exec sleep 600'\r")
         bridge.until_text("\r\non\r\n")
         bridge.type(b"\x1a")
-        bridge.until_text("Stopped")
+        bridge.until("a prompt after it", lambda: "Stopped" in bridge.text() and bridge.text().endswith("$ "))
         bridge.type(b"echo in $SLURM_JOB_ID\r")
         bridge.until_text("in 77\r\n")
         bridge.type(b"kill -9 %1; exec sh -c 'exit 4'\r")
