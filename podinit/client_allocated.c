@@ -48,38 +48,38 @@ static char *shell(void)
 	return access("/bin/bash", X_OK) ? "/bin/sh" : "/bin/bash";
 }
 
+/* In the child: the records' values, each with its end. */
+static char *texts;
+
 static char *text_of(const struct k8s_entry *entry)
 {
-	char *text = strndup((const char *)entry->value, entry->length);
+	static size_t used;
+	char *text = texts + used;
 
-	if (!text)
-		_exit(1);
+	memcpy(text, entry->value, entry->length);
+	text[entry->length] = '\0';
+	used += entry->length + 1;
 	return text;
 }
 
-/* In the child. Variables of Slurm's alone: all others are the caller's. */
-static void take(const struct k8s_entry *entry, char **words)
+/* In the child. Variables of Slurm's alone: all others are the caller's. `next` is the place of the next word. */
+static void take(const struct k8s_entry *entry, char ***next)
 {
-	char *text;
+	char *text = text_of(entry);
 
 	switch (entry->tag) {
 	case K8S_RECORD_ARGV:
-		while (*words)
-			words++;
-		*words = text_of(entry);
+		*(*next)++ = text;
 		break;
 	case K8S_RECORD_ENV:
-		text = text_of(entry);
-		if (strncmp(text, "SLURM_", 6) || !strchr(text, '=') || putenv(text))
-			free(text);
+		if (!strncmp(text, "SLURM_", 6) && strchr(text, '='))
+			putenv(text);
 		break;
 	case K8S_RECORD_DIRECTORY:
-		text = text_of(entry);
 		if (chdir(text)) {
 			say("slurm-k8s: error: salloc: --chdir=%s: %s", text, strerror(errno));
 			_exit(1);
 		}
-		free(text);
 		break;
 	default:
 		break;
@@ -96,17 +96,18 @@ static void prepare_signals(void)
 
 static _Noreturn void run(size_t count)
 {
-	char **words = calloc(count + 2, sizeof(*words)), *directory;
+	char **words = calloc(count + 2, sizeof(*words)), **next = words, *directory;
 	struct k8s_entry entry;
 	size_t at = 0;
 
-	if (!words)
+	texts = malloc(records.size + count + 1);
+	if (!words || !texts)
 		_exit(1);
 	setpgid(0, 0);
 	if (interactive)
 		tcsetpgrp(STDIN_FILENO, getpid());
 	while (k8s_records_next(records.bytes, records.size, &at, &entry) > 0)
-		take(&entry, words);
+		take(&entry, &next);
 	if (!words[0])
 		words[0] = shell();
 	/* The Slurm node may know another directory by this name. */
@@ -141,11 +142,6 @@ static const char *start(void)
 	if (begun || count_records(&count))
 		return senseless;
 	begun = true;
-	/* salloc gives it back, but has COMMAND begin all the same and waits for its end. */
-	if (stopped) {
-		k8s_buffer_clear(&records);
-		return NULL;
-	}
 	interactive = allocated_is_interactive() && !tcgetattr(STDIN_FILENO, &before);
 	if (interactive) {
 		signal(SIGTSTP, SIG_IGN);
@@ -160,6 +156,16 @@ static const char *start(void)
 	setpgid(pid, pid);
 	if (interactive)
 		tcsetpgrp(STDIN_FILENO, pid);
+	k8s_buffer_clear(&records);
+	return NULL;
+}
+
+/* salloc gives the allocation back, but has COMMAND begin all the same and waits for its end. */
+static const char *decline(void)
+{
+	if (begun)
+		return senseless;
+	begun = true;
 	k8s_buffer_clear(&records);
 	return NULL;
 }
@@ -184,7 +190,7 @@ static const char *take_message(const struct k8s_message *message)
 	case K8S_CALL_OPEN:
 		return k8s_buffer_append(&records, message->payload, message->length) ? strerror(errno) : NULL;
 	case K8S_CALL_RUN:
-		return start();
+		return stopped ? decline() : start();
 	case K8S_CALL_SIGNAL:
 		pass_signal(k8s_get_u32(message->payload));
 		return NULL;
