@@ -25,8 +25,8 @@ $(SANITIZE_OUT)/spank_k8s.so: $(SPANK_SOURCES) $(SPANK_HEADERS) $(SANITIZE_OWN) 
 		-Wl,-z,nodelete -Wl,--version-script=spank/spank_k8s.map -Wl,-soname,spank_k8s.so
 
 # The first library of Slurm's programs, where the sanitizers look for their options.
-$(SANITIZE_OUT)/options.so: tests/sanitize/options.c $(SANITIZE_OUT)/where
-	$(SANITIZE_CC) $(PODINIT_FLAGS) $(SANITIZE_HOST) -fPIC -shared $< -o $@
+$(SANITIZE_OUT)/options.so: tests/sanitize/options.c tests/sanitize/fork.c $(SANITIZE_OUT)/where
+	$(SANITIZE_CC) $(PODINIT_FLAGS) $(SANITIZE_HOST) -O1 -fno-builtin -fPIC -shared $(filter %.c,$^) -o $@ -lasan
 
 $(SANITIZE_OUT)/relay: $(PODINIT_RELAY_SOURCES) $(SANITIZE_OWN) $(PODINIT_HEADERS) $(SANITIZE_OUT)/where
 	$(SANITIZE_CC) $(PODINIT_FLAGS) $(SANITIZE_FLAGS) $(SANITIZE_HOST) $(filter %.c,$^) -o $@

@@ -18,7 +18,7 @@ const char *__ubsan_default_options(void);
  * - slurmstepd counts against the job's memory, podinit against the container's. */
 const char *__asan_default_options(void)
 {
-	return COMMON "detect_leaks=0:use_sigaltstack=0:verify_asan_link_order=0:quarantine_size_mb=2:malloc_context_size=12";
+	return COMMON "detect_leaks=0:use_sigaltstack=0:verify_asan_link_order=0:quarantine_size_mb=16:malloc_context_size=12";
 }
 
 const char *__ubsan_default_options(void)
