@@ -59,10 +59,12 @@ func TestHelloWaits(t *testing.T) {
 func TestNoticeAndExit(t *testing.T) {
 	inBubble(t, 1, func(t *testing.T, w *world) {
 		r := w.relays[0]
+		w.models[0].freeze(true) // a relay's answers stand behind its hello
 		r.Notice("the Pod waits")
 		r.Notice("for room\nand more\n")
 		r.Notice("")
 		require.NoError(t, w.models[0].hello(Launch{}))
+		w.models[0].freeze(false)
 		r.Notice(string(make([]byte, noticeRoom)))
 		r.Exit(Exit{Status: 1 << 8})
 		r.Exit(Exit{Status: 2 << 8})

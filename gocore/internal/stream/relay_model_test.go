@@ -29,8 +29,6 @@ type relayModel struct {
 	faults  []error
 	ended   chan struct{}
 	over    bool // run has returned: nothing more is acknowledged
-	greeted bool
-	early   []Frame // answers to what came before the hello: they go behind it
 }
 
 func newRelayModel(conn net.Conn, task uint32) *relayModel {
@@ -51,18 +49,7 @@ func (m *relayModel) hello(l Launch) error {
 		}
 		b = b[1000:]
 	}
-	if err := m.w.Write(Frame{Type: TypeHello, Task: m.task, Payload: b}); err != nil {
-		return err
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.greeted = true
-	for _, answer := range m.early {
-		if err := m.w.Write(answer); err != nil {
-			return err
-		}
-	}
-	return nil
+	return m.w.Write(Frame{Type: TypeHello, Task: m.task, Payload: b})
 }
 
 // run reads until the core closes, or EXIT comes.
@@ -91,9 +78,6 @@ func (m *relayModel) run() {
 		answer, err := m.take(f)
 		if err != nil {
 			m.faults = append(m.faults, err)
-		}
-		if answer != nil && !m.greeted {
-			m.early, answer = append(m.early, *answer), nil
 		}
 		over := m.exit != nil || err != nil
 		m.cond.Broadcast()
