@@ -24,10 +24,7 @@ import (
 // pod is short for what the scripts change.
 type pod = corev1.Pod
 
-var (
-	podResource   = schema.GroupResource{Resource: "pods"}
-	claimResource = schema.GroupResource{Resource: "persistentvolumeclaims"}
-)
+var podResource = schema.GroupResource{Resource: "pods"}
 
 // fakeCluster is a namespace with its scheduler and kubelet.
 type fakeCluster struct {
@@ -212,33 +209,6 @@ func (c *fakeCluster) CreateSecret(ctx context.Context, secret *corev1.Secret) e
 		c.secrets = append(c.secrets, secret.DeepCopy())
 		return nil
 	})
-}
-
-func (c *fakeCluster) CreateClaim(ctx context.Context, claim *corev1.PersistentVolumeClaim) error {
-	return c.call(ctx, "CreateClaim", func() error {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		if c.claims[claim.Name] != nil {
-			return apierrors.NewAlreadyExists(claimResource, claim.Name)
-		}
-		c.claims[claim.Name] = claim.DeepCopy()
-		return nil
-	})
-}
-
-func (c *fakeCluster) GetClaim(ctx context.Context, name string) (found *corev1.PersistentVolumeClaim, err error) {
-	err = c.call(ctx, "GetClaim", func() error {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		if found = c.claims[name]; found == nil {
-			return apierrors.NewNotFound(claimResource, name)
-		}
-		return nil
-	})
-	if err != nil {
-		return &corev1.PersistentVolumeClaim{}, err
-	}
-	return found, nil
 }
 
 func (c *fakeCluster) play(uid types.UID, script []event) {
