@@ -66,10 +66,8 @@ test-c: ## Tests of relay, podinit and the plugin, under ASan and UBSan.
 	@$(MAKE) --no-print-directory -j$$(nproc) $(PODINIT_TEST_BUILT) $(SPANK_TEST_BUILT)
 	@$(MAKE) --no-print-directory test-c-podinit test-c-spank
 
-# One seed: who changes something else shall not meet a new one by the day.
-E2E_FAULTS ?= -short -seed 1
 .PHONY: test-e2e
-test-e2e: build ## End to end on a real Slurm and a real Kubernetes, then faults for 5 minutes (none: E2E_FAULTS=).
+test-e2e: build ## End to end on a real Slurm and a real Kubernetes; with E2E_FAULTS="-short -seed 1" faults behind it.
 	E2E_FAULTS="$(E2E_FAULTS)" tests/e2e/run
 
 .PHONY: rights
