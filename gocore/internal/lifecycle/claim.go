@@ -36,11 +36,11 @@ func (s *Step) keptClaim(limit time.Time) *outcome {
 	}
 }
 
-// findClaim asks once; an error asks for another try.
-func (s *Step) findClaim(claim *corev1.PersistentVolumeClaim, make bool) (*outcome, error) {
+// findClaim asks once, and makes it where the job does; an error asks for another try.
+func (s *Step) findClaim(claim *corev1.PersistentVolumeClaim, makes bool) (*outcome, error) {
 	ctx, cancel := s.asking()
 	defer cancel()
-	if make {
+	if makes {
 		err := s.Cluster.CreateClaim(ctx, claim)
 		if podstatus.ClassifyError(err) != podstatus.ClassExists {
 			if err == nil {
@@ -50,7 +50,7 @@ func (s *Step) findClaim(claim *corev1.PersistentVolumeClaim, make bool) (*outco
 		}
 	}
 	found, err := s.Cluster.GetClaim(ctx, claim.Name)
-	if apierrors.IsNotFound(err) && !make {
+	if apierrors.IsNotFound(err) && !makes {
 		return failed(report.NoClaim(s.Job.Options.Claim.Of, claim.Namespace)), nil
 	}
 	if err != nil {

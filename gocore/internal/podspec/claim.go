@@ -21,7 +21,7 @@ const volumeClaim = "claim"
 // addClaim adds the job's own volume. One that goes with the Pod is a generic ephemeral one, so that
 // Kubernetes makes the claim and removes it with the Pod, whatever becomes of us; one that is kept
 // is there before (KeptClaim).
-func (s *Storage) addClaim(asked *option.Claimed, who site.Who, config *site.Config) []error {
+func (s *Storage) addClaim(asked *option.Claimed, config *site.Config) []error {
 	if asked == nil {
 		return nil
 	}
@@ -33,15 +33,14 @@ func (s *Storage) addClaim(asked *option.Claimed, who site.Who, config *site.Con
 	if asked.Kept() && rules.Keep.Duration == 0 {
 		faults = append(faults, fmt.Errorf("%s: this site keeps no volume of a job: %q", flag, asked.String()))
 	}
-	claim := claimSpec(*asked, rules)
 	if asked.Of == 0 {
 		faults = append(faults, claimFaults(asked, rules)...)
 	}
 	s.claim = &corev1.Volume{Name: volumeClaim}
 	if asked.Kept() {
-		s.claim.PersistentVolumeClaim = &corev1.PersistentVolumeClaimVolumeSource{ClaimName: keptName(*asked, who)}
+		s.claim.PersistentVolumeClaim = &corev1.PersistentVolumeClaimVolumeSource{} // forJob names it
 	} else {
-		s.claim.Ephemeral = &corev1.EphemeralVolumeSource{VolumeClaimTemplate: &corev1.PersistentVolumeClaimTemplate{Spec: claim}}
+		s.claim.Ephemeral = &corev1.EphemeralVolumeSource{VolumeClaimTemplate: &corev1.PersistentVolumeClaimTemplate{Spec: claimSpec(*asked, rules)}}
 	}
 	return faults
 }

@@ -10,23 +10,27 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/job"
-	"github.com/slurm-k8s/slurm-k8s/gocore/internal/option"
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/site"
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/wellknown"
 )
 
-// keptName is the name of the claim that the job keeps, or has from an earlier one of its user's;
-// at submission, where the job has no number, that of none.
-func keptName(asked option.Claimed, who site.Who) string {
-	number := who.Job
-	if asked.Of != 0 {
-		number = asked.Of
+// keptName is the name of the claim that the job keeps, or has from an earlier one of its user's.
+func keptName(j job.Job) string { return wellknown.ClaimName(j.UID, keptBy(j)) }
+
+// keptBy is the number of the job whose claim it is.
+func keptBy(j job.Job) uint32 {
+	if of := j.Options.Claim.Of; of != 0 {
+		return of
 	}
-	var uid uint32
-	if who.UID != nil {
-		uid = *who.UID
+	return j.ID
+}
+
+// forJob names what is the job's own; at submission a job has no number yet.
+func (s Storage) forJob(j job.Job) Storage {
+	if s.claim != nil && s.claim.PersistentVolumeClaim != nil {
+		s.claim.PersistentVolumeClaim.ClaimName = keptName(j)
 	}
-	return wellknown.ClaimName(uid, number)
+	return s
 }
 
 // KeptClaim is the volume claim of a job that keeps it: the job's, not the Pod's, so that its later
@@ -39,7 +43,7 @@ func KeptClaim(j job.Job, config *site.Config) *corev1.PersistentVolumeClaim {
 	}
 	claim := &corev1.PersistentVolumeClaim{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "PersistentVolumeClaim"},
-		ObjectMeta: metav1.ObjectMeta{Namespace: j.Namespace.Name, Name: keptName(*j.Options.Claim, whoIs(j)), Labels: map[string]string{}},
+		ObjectMeta: metav1.ObjectMeta{Namespace: j.Namespace.Name, Name: keptName(j), Labels: map[string]string{}},
 		Spec:       spec,
 	}
 	labels := Labels(j, config)
@@ -53,12 +57,8 @@ func KeptClaim(j job.Job, config *site.Config) *corev1.PersistentVolumeClaim {
 // claim's name has the user's uid in it, which nobody else's has.
 func KeptClaimFault(found *corev1.PersistentVolumeClaim, j job.Job, config *site.Config) string {
 	labels := Labels(j, config)
-	of := j.ID
-	if j.Options.Claim.Of != 0 {
-		of = j.Options.Claim.Of
-	}
 	switch {
-	case found.Labels[wellknown.LabelApp] != wellknown.AppJob, found.Labels[wellknown.LabelJobID] != strconv.FormatUint(uint64(of), 10):
+	case found.Labels[wellknown.LabelApp] != wellknown.AppJob, found.Labels[wellknown.LabelJobID] != strconv.FormatUint(uint64(keptBy(j)), 10):
 		return "it was not made by slurm-k8s"
 	case found.Labels[wellknown.LabelCluster] != labels[wellknown.LabelCluster]:
 		return fmt.Sprintf("it is of Slurm cluster %q", found.Labels[wellknown.LabelCluster])

@@ -40,7 +40,7 @@ func (m mount) flag() string {
 func whoIs(j job.Job) site.Who {
 	return site.Who{
 		UID: &j.UID, GIDs: append([]uint32{j.GID}, j.Groups...),
-		Accounts: []string{j.Account}, Partitions: []string{j.Partition}, Job: j.ID,
+		Accounts: []string{j.Account}, Partitions: []string{j.Partition},
 	}
 }
 
@@ -80,7 +80,7 @@ func StorageFor(options job.Options, who site.Who, config *site.Config, director
 		}
 	}
 	faults = append(faults, s.overlaps()...)
-	faults = append(faults, s.addClaim(options.Claim, who, config)...)
+	faults = append(faults, s.addClaim(options.Claim, config)...)
 	slices.SortStableFunc(s.mounts, func(a, b mount) int { return strings.Compare(a.path, b.path) })
 	return s, errors.Join(faults...)
 }

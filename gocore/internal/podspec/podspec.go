@@ -109,7 +109,7 @@ func Build(in Input) (*corev1.Pod, error) {
 	if request.RuntimeClass != "" {
 		pod.Spec.RuntimeClassName = &request.RuntimeClass
 	}
-	storage.add(&pod.Spec, corev1.PullPolicy(in.Site.Pod.PullPolicy))
+	storage.forJob(j).add(&pod.Spec, corev1.PullPolicy(in.Site.Pod.PullPolicy))
 	return pod, nil
 }
 

@@ -25,7 +25,7 @@ func HasStorage(pod *corev1.Pod, in Input) bool {
 		return false // the step's own Pod says it
 	}
 	wanted := corev1.PodSpec{Containers: make([]corev1.Container, 1)}
-	storage.add(&wanted, "")
+	storage.forJob(in.Job).add(&wanted, "")
 	for _, m := range wanted.Containers[0].VolumeMounts {
 		if !slices.ContainsFunc(pod.Spec.Containers[0].VolumeMounts, func(has corev1.VolumeMount) bool {
 			return has.Name == m.Name && has.MountPath == m.MountPath && has.ReadOnly == m.ReadOnly

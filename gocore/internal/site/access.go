@@ -26,7 +26,6 @@ type Who struct {
 	GIDs       []uint32
 	Accounts   []string
 	Partitions []string // a submission may name several
-	Job        uint32   // its number; 0: a submission
 }
 
 // Verdict of the site's lists.
