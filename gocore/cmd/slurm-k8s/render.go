@@ -100,7 +100,7 @@ type renderer struct {
 }
 
 // file are the objects of one job file, each as YAML that kubectl takes: those of its namespace
-// that are wanted and have not been printed, and the Pod.
+// that are wanted and have not been printed, the volume claim that it keeps, and the Pod.
 func (r renderer) file(file string, id uint) ([]string, error) {
 	request, err := requestOf(file, r.config)
 	if err != nil {
@@ -147,7 +147,7 @@ func (r renderer) file(file string, id uint) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		text = before + "---\n" + text
+		texts = append(texts, before)
 	}
 	head := fmt.Sprintf("# %s\n", strconv.Quote(file))
 	if len(unclear) > 0 {

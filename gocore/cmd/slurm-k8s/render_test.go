@@ -116,6 +116,27 @@ func TestRenderNamespace(t *testing.T) {
 	assert.Contains(t, faults, "--namespace: the job's namespace is not known: the job has no account")
 }
 
+// A volume that the job keeps is an object of its own, before the Pod that mounts it.
+func TestRenderKeptClaim(t *testing.T) {
+	u := somebody(t)
+	config, libexec := siteOf(t, "claims: {allowed: yes, max_size: 1Gi, keep: 168h}\n")
+	file := filepath.Join(libexec, "job.sh")
+	require.NoError(t, os.WriteFile(file, []byte("#!/bin/sh\n#SBATCH --k8s-image=a:1\necho\n"), 0o644))
+	base := []string{"render", "--config=" + config, "--libexec=" + libexec, "--user=" + u.Username, "--job-id=7"}
+	code, out, faults := call(t, append(base, "--k8s-pvc=1Gi:keep", file)...)
+	require.Equal(t, exitOK, code, faults)
+	claim, pod, two := strings.Cut(out, "---\n")
+	require.True(t, two, out)
+	name := "slurm-claim-" + u.Uid + "-7"
+	assert.Contains(t, claim, "kind: PersistentVolumeClaim\n")
+	assert.Contains(t, claim, "name: "+name+"\n")
+	assert.Contains(t, pod, "claimName: "+name+"\n")
+	code, out, faults = call(t, append(base, "--k8s-pvc=job:3", file)...)
+	require.Equal(t, exitOK, code, faults)
+	assert.NotContains(t, out, "kind: PersistentVolumeClaim")
+	assert.Contains(t, out, "claimName: slurm-claim-"+u.Uid+"-3\n")
+}
+
 func yamlOf(t *testing.T, value any) string {
 	text, err := yaml.Marshal(value)
 	require.NoError(t, err)
