@@ -16,6 +16,7 @@ import (
 	"os"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -80,11 +81,16 @@ func run(step *lifecycle.Step, relays []*stream.Relay, commands *stream.Relay, l
 			}
 		}()
 	}
+	var there atomic.Int64
+	there.Store(int64(len(relays)))
 	for _, relay := range relays {
 		go func() {
 			defer recovered(log, "relay")
 			if err := relay.Run(context.Background()); err != nil {
 				log.WithError(err).Info("the relay's socket ended")
+			}
+			if there.Add(-1) == 0 {
+				step.Reached(lifecycle.StageRelayGone)
 			}
 		}()
 	}
@@ -160,9 +166,9 @@ func newStep(host Host, log *logrus.Logger, fields []string, relays []*stream.Re
 	if commands != nil {
 		config.Commands = commands
 	}
-	config.NewSession = func(id uint64, dial stream.Dialer) lifecycle.Session {
+	config.NewSession = func(id uint64, dial stream.Dialer, reached func(string)) lifecycle.Session {
 		return session{stream.NewSession(stream.Config{
-			ID: id, Relays: relays, Commands: commands, Dial: dial, Rate: config.Site.Output.Rate, Log: logStream(entry),
+			ID: id, Relays: relays, Commands: commands, Dial: dial, Rate: config.Site.Output.Rate, Log: logStream(entry), Reached: reached,
 		}), relays}
 	}
 	if err := complete(&config, fields); err != nil {

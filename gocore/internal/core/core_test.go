@@ -152,7 +152,8 @@ func TestFaultIsToldToTheRelay(t *testing.T) {
 			require.Len(t, host.updates, 1)
 			record, _ := job.ParseAdminComment(strings.TrimPrefix(host.updates[0], "admin_comment="))
 			assert.Contains(t, record.Reason, "this node is not set up")
-			assert.Contains(t, host.log(), "job 7: ")
+			assert.Regexp(t, `2 job 7: stage end-known after 0\.\d{3} s\n`, host.log())
+			assert.Eventually(t, func() bool { return strings.Contains(host.log(), "2 job 7: stage relay-gone after 0.") }, 10*time.Second, time.Millisecond)
 		})
 	}
 }

@@ -37,7 +37,7 @@ func (s *Step) connect() *outcome {
 			return s.pumpInside(ctx, name)
 		}
 		return cluster.Pump(ctx, name, s.session)
-	})
+	}, s.Reached)
 	ctx, cancel := context.WithTimeout(s.ctx, s.Site.StartLimit.Duration)
 	defer cancel()
 	s.runSession()
@@ -47,6 +47,7 @@ func (s *Step) connect() *outcome {
 		}
 		return returned(report.NoConnection(err))
 	}
+	s.Reached(stageConnected)
 	if s.ctx.Err() != nil {
 		return s.interrupted()
 	}

@@ -176,8 +176,8 @@ func (s *Step) cleanUp(wait bool) {
 	if s.pod != nil && s.pod.pod != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), removeLimit)
 		defer cancel()
-		if s.delete(ctx) {
-			s.left.set("")
+		if s.delete(ctx) || s.pod.pod == nil {
+			s.podGone()
 		}
 	}
 	s.forget()

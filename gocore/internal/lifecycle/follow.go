@@ -24,6 +24,7 @@ const (
 func (s *Step) follow(pod *corev1.Pod) {
 	s.doubt = ""
 	s.left.set("Pod " + pod.Name)
+	s.Reached(stageCreated)
 	s.watchPod(pod, false)
 }
 
@@ -112,7 +113,7 @@ func (s *Step) removeWithin(limit time.Duration) bool {
 	if s.pod.pod == nil || !s.delete(ctx) {
 		gone := s.pod.pod == nil
 		if gone {
-			s.left.set("")
+			s.podGone()
 		}
 		s.forget()
 		return gone
@@ -127,9 +128,15 @@ func (s *Step) removeWithin(limit time.Duration) bool {
 			return false
 		}
 	}
-	s.left.set("")
+	s.podGone()
 	s.forget()
 	return true
+}
+
+// podGone: nothing is left of it, or Kubernetes sees to that.
+func (s *Step) podGone() {
+	s.left.set("")
+	s.Reached(stagePodGone)
 }
 
 // find looks for the Pod whose creation was not answered. It may be ours, and nobody else
@@ -169,7 +176,6 @@ func (s *Step) delete(ctx context.Context) bool {
 			return true
 		case apierrors.IsNotFound(err), apierrors.IsConflict(err):
 			s.pod.saw(nil)
-			s.left.set("")
 			return false
 		}
 		s.Log.WithError(err).Infof("Pod %s could not be deleted; trying again", pod.Name)

@@ -210,6 +210,7 @@ func (s *Step) await(limit time.Time) (again string, verdict *outcome) {
 		if !scheduled && reading.NodeName != "" {
 			// From here on the limit is for pulls and mounts, however long the gate took.
 			scheduled, tooLate = true, false
+			s.Reached(stageScheduled)
 			s.hasNode()
 			late.Reset(s.Site.StartLimit.Duration)
 		}
@@ -217,6 +218,7 @@ func (s *Step) await(limit time.Time) (again string, verdict *outcome) {
 		case reading.State == podstatus.Gone:
 			return report.Vanished(), nil
 		case reading.State == podstatus.Running:
+			s.Reached(stageRunning)
 			return "", nil
 		case reading.StartFault != nil && reading.StartFault.Class == podstatus.ClassFinal && !s.pullsAgain(reading.StartFault):
 			return "", failed(report.CannotStart(reading.StartFault))

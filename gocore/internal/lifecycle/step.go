@@ -55,7 +55,7 @@ type Config struct {
 	Open       func(*site.Config) (Cluster, error)
 	Directory  site.Directory // of the site's users and groups
 	Slurm      Slurm
-	NewSession func(id uint64, dial stream.Dialer) Session
+	NewSession func(id uint64, dial stream.Dialer, reached func(stage string)) Session
 	SessionID  func() uint64  // random, never 0
 	Random     func() float64 // 0 to 1
 	Clock      clock.Clock
@@ -69,6 +69,7 @@ type Step struct {
 	done chan struct{}
 	ctx  context.Context
 
+	since      time.Time
 	numbered   bool   // Job is not a batch script; for goroutines that must not read Job, as id
 	id         uint32 // Job's, for goroutines that must not read Job while facts are merged into it
 	session    uint64
@@ -106,7 +107,7 @@ type Step struct {
 // New makes a Step that waits for Run.
 func New(config Config) *Step {
 	ctx, stop := context.WithCancelCause(context.Background())
-	return &Step{Config: config, ctx: ctx, stop: stop, done: make(chan struct{}), handedOver: make(chan struct{}), id: config.Job.ID, numbered: !config.Job.IsBatch(), session: config.SessionID(), ended: make([]atomic.Bool, len(config.Relays))}
+	return &Step{Config: config, ctx: ctx, stop: stop, done: make(chan struct{}), since: config.Clock.Now(), handedOver: make(chan struct{}), id: config.Job.ID, numbered: !config.Job.IsBatch(), session: config.SessionID(), ended: make([]atomic.Bool, len(config.Relays))}
 }
 
 // Run lives the step's life and returns when everything is cleaned up, or cannot be.
@@ -130,7 +131,9 @@ func (s *Step) Run() {
 	for task, relay := range s.Relays {
 		watchers.Go(func() { s.watch(uint32(task), relay) })
 	}
-	s.conclude(s.live())
+	verdict := s.live()
+	s.Reached(stageEndKnown)
+	s.conclude(verdict)
 	s.stop(nil)
 	watchers.Wait()
 }

@@ -14,8 +14,9 @@ import (
 
 // fakeSession is the stream to podinit in the Pod of a name.
 type fakeSession struct {
-	w    *world
-	dial stream.Dialer
+	w       *world
+	dial    stream.Dialer
+	reached func(stage string)
 
 	mu        sync.Mutex
 	changed   chan struct{}
@@ -30,11 +31,11 @@ type fakeSession struct {
 	delivered bool
 }
 
-func (w *world) newSession(id uint64, dial stream.Dialer) Session {
+func (w *world) newSession(id uint64, dial stream.Dialer, reached func(string)) Session {
 	if id != testSession {
 		w.breaks("session %x", id)
 	}
-	s := &fakeSession{w: w, dial: dial, changed: make(chan struct{}), early: map[uint32]bool{}}
+	s := &fakeSession{w: w, dial: dial, reached: reached, changed: make(chan struct{}), early: map[uint32]bool{}}
 	w.mu.Lock()
 	w.sessions = append(w.sessions, s)
 	w.mu.Unlock()
@@ -161,6 +162,7 @@ func (s *fakeSession) Start(ctx context.Context, launches []stream.Launch) error
 		}
 		s.sent = true
 		s.mu.Unlock()
+		s.reached(stream.StageStartSent)
 		time.AfterFunc(s.w.tasks.take, func() { s.end(s.w.tasks.exit) })
 		for task, take := range s.w.tasks.early {
 			time.AfterFunc(take, func() { s.change(func() { s.early[task] = true }) })

@@ -113,6 +113,9 @@ func tryBreaks(t *testing.T, window uint64, pieces []uint64, breaks [][2]int, si
 			return fmt.Errorf("input of task %d", i)
 		}
 	}
+	if len(w.stages) > 2 {
+		return fmt.Errorf("a stage was told twice: %q", w.stages)
+	}
 	if w.dialled() > len(breaks)+1 {
 		return fmt.Errorf("%d dials for %d breaks", w.dialled(), len(breaks))
 	}

@@ -143,6 +143,9 @@ func (c *conn) take(f Frame) error {
 	case f.Task == TaskCommands && (f.Stream == Stderr || f.Type != TypeData && f.Type != TypeAck):
 		return breach("%s of %s of Slurm's commands", f.Type, f.Stream)
 	case f.Type == TypeData && output:
+		if f.Task != TaskCommands {
+			s.firstByte.Do(func() { s.reached(StageFirstByte) })
+		}
 		return t.relay.deliver(f.Stream, f.Offset, f.Payload)
 	case f.Type == TypeEOF && output:
 		return t.relay.deliverEOF(f.Stream, f.Offset)

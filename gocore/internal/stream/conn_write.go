@@ -99,6 +99,7 @@ func (o *outgoing) pass() error {
 		if err := o.start(launches); err != nil {
 			return err
 		}
+		s.startWritten.Do(func() { s.reached(StageStartSent) })
 	}
 	o.takeDirty()
 	s.mu.Lock()

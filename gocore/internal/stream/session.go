@@ -27,11 +27,19 @@ type Config struct {
 	Dial     Dialer
 	// Log is called from any goroutine and must not call the Session; nil: nowhere.
 	Log func(level slog.Level, text string)
+	// Reached is told each of the stages below once; as Log.
+	Reached func(stage string)
 
 	Heartbeat time.Duration // how often podinit hears of the core; 0: 10 s
 	Silence   time.Duration // a pump that brings nothing for so long is dead; 0: 30 s
 	Rate      int64         // bytes of output a second, all streams together; 0: no limit
 }
+
+// The stages of a session that Config.Reached is told.
+const (
+	StageStartSent = "start-sent"
+	StageFirstByte = "first-byte" // of the tasks' output
+)
 
 var (
 	// ErrClosed is what waiting calls return when Run has ended without an error.
@@ -52,6 +60,8 @@ type Session struct {
 	order []*task
 
 	outputAllowed atomic.Bool // START may have reached podinit
+	startWritten  sync.Once   // it was, once
+	firstByte     sync.Once   // of the tasks' output has come
 	wake          bell        // for the writing loop
 
 	dirtyMu sync.Mutex
@@ -127,6 +137,12 @@ func NewSession(c Config) *Session {
 func (s *Session) log(level slog.Level, format string, args ...any) {
 	if s.Log != nil {
 		s.Log(level, fmt.Sprintf(format, args...))
+	}
+}
+
+func (s *Session) reached(stage string) {
+	if s.Reached != nil {
+		s.Reached(stage)
 	}
 }
 

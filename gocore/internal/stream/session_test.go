@@ -33,5 +33,6 @@ func TestSessionCarriesAll(t *testing.T) {
 		require.True(t, w.podinit.wasDetached())
 		require.Equal(t, 1, w.dialled())
 		require.Equal(t, "model", w.session.Version())
+		require.Equal(t, []string{StageStartSent, StageFirstByte}, w.stages, "once each")
 	})
 }

@@ -36,6 +36,7 @@ type world struct {
 
 	mu     sync.Mutex
 	logged strings.Builder
+	stages []string
 	dials  int
 	down   bool // no pump can be exec'ed
 	wrap   func(io.ReadWriteCloser, int) io.ReadWriteCloser
@@ -91,6 +92,12 @@ func (w *world) logs() string {
 	return w.logged.String()
 }
 
+func (w *world) reached(stage string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.stages = append(w.stages, stage)
+}
+
 func (w *world) dialled() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -99,7 +106,7 @@ func (w *world) dialled() int {
 
 // begin makes the session and lets it run.
 func (w *world) begin() {
-	w.session = NewSession(Config{ID: worldID, Relays: w.relays, Commands: w.commands, Dial: w.dial, Log: w.log, Rate: w.rate})
+	w.session = NewSession(Config{ID: worldID, Relays: w.relays, Commands: w.commands, Dial: w.dial, Log: w.log, Reached: w.reached, Rate: w.rate})
 	w.wait.Go(func() { w.runErr <- w.session.Run(w.ctx) })
 }
 
