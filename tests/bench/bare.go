@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"sync/atomic"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -17,21 +18,24 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
-
-	"github.com/slurm-k8s/slurm-k8s/tests/testcluster"
 )
 
 // bareClient does with a Pod the least that a job needs: create, watch, read, delete.
 type bareClient struct {
-	client rest.Interface // of core/v1
-	number atomic.Int64
+	client  rest.Interface // of core/v1
+	number  atomic.Int64
+	allowed func() // may another Pod be made
 }
 
 // bareSpace is the namespace of its Pods.
 const bareSpace = "default"
 
-func newBare(lab *testcluster.Cluster) (*bareClient, error) {
-	config, err := clientcmd.BuildConfigFromFlags("", lab.Vars["KUBECONFIG"])
+// bareLabel is on all of them.
+const bareLabel = "slurm-k8s-bench/bare"
+
+// newBare is one whose Pods are gone when the bench is.
+func newBare(b *bench) (*bareClient, error) {
+	config, err := clientcmd.BuildConfigFromFlags("", b.lab.Vars["KUBECONFIG"])
 	if err != nil {
 		return nil, err
 	}
@@ -39,14 +43,21 @@ func newBare(lab *testcluster.Cluster) (*bareClient, error) {
 	config.QPS = -1
 	config.APIPath, config.GroupVersion, config.NegotiatedSerializer = "/api", &corev1.SchemeGroupVersion, scheme.Codecs.WithoutConversion()
 	client, err := rest.RESTClientFor(config)
-	return &bareClient{client: client}, err
+	if err != nil {
+		return nil, err
+	}
+	_, err = b.changes.make("the Pods of a bare client", func() error { return nil }, func() error {
+		return client.Delete().Namespace(bareSpace).Resource("pods").VersionedParams(&metav1.ListOptions{LabelSelector: bareLabel}, scheme.ParameterCodec).
+			Body(&metav1.DeleteOptions{GracePeriodSeconds: new(int64(0))}).Timeout(time.Minute).Do(context.Background()).Error()
+	})
+	return &bareClient{client: client, allowed: b.changes.allowed}, err
 }
 
 func (c *bareClient) pod(script string) *corev1.Pod {
 	name := fmt.Sprintf("bare-%d-%d", os.Getpid(), c.number.Add(1))
 	limits := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1"), corev1.ResourceMemory: resource.MustParse("100Mi")}
 	return &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Name: name},
+		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{bareLabel: "yes"}},
 		Spec: corev1.PodSpec{
 			RestartPolicy: corev1.RestartPolicyNever, TerminationGracePeriodSeconds: new(int64(1)),
 			Containers: []corev1.Container{{
@@ -67,6 +78,7 @@ func (c *bareClient) run(ctx context.Context, script string) error {
 
 // copyLog runs a script in a Pod and gives the bytes of its log that arrived.
 func (c *bareClient) copyLog(ctx context.Context, script string, to io.Writer) (int64, error) {
+	c.allowed()
 	pod := &corev1.Pod{}
 	if err := c.client.Post().Namespace(bareSpace).Resource("pods").Body(c.pod(script)).Do(ctx).Into(pod); err != nil {
 		return 0, err

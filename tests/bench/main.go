@@ -5,41 +5,37 @@
 //
 //	make bench                        all rows
 //	make bench BENCH='-rows 1,2 -n 5' some of them, with fewer repetitions
+//
+// README.md says how to read what it prints.
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/slurm-k8s/slurm-k8s/tests/bench/gauge"
 	"github.com/slurm-k8s/slurm-k8s/tests/testcluster"
 )
 
 // bench is one run.
 type bench struct {
-	lab  *testcluster.Cluster
-	n    int    // repetitions of what takes seconds
-	work string // a folder of alice's
+	lab     *testcluster.Cluster
+	work    string // a folder of alice's: where all its jobs have their working directory
+	changes changes
+	sizes
 }
 
 // row is one question of the table.
 type row struct {
 	number int
 	about  string
-	run    func(*bench) ([]line, error)
-}
-
-// line is one measured thing, in a unit of its own, and what it is compared with.
-type line struct {
-	what    string
-	samples []float64
-	unit    string
-	against string // another line's what, for a ratio; "" for none
+	run    func(*bench) (gauge.Lines, error)
 }
 
 var rows = []row{
@@ -54,37 +50,45 @@ var rows = []row{
 
 func main() {
 	wanted := flag.String("rows", "", "only these, by number: 1,2")
-	n := flag.Int("n", 10, "repetitions of what takes seconds")
+	b := &bench{}
+	b.sizes.flags(flag.CommandLine)
 	flag.Parse()
-	if err := measure(*wanted, *n); err != nil {
+	if flag.NArg() > 0 {
+		fmt.Fprintln(os.Stderr, "bench: what is", flag.Arg(0), "for? See -help")
+		os.Exit(2)
+	}
+	if err := b.measure(*wanted); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
 }
 
-func measure(wanted string, n int) error {
-	lab, err := testcluster.Open()
-	if err != nil {
+func (b *bench) measure(wanted string) (err error) {
+	if b.lab, err = testcluster.Open(); err != nil {
 		return err
 	}
-	b := &bench{lab: lab, n: n}
 	if b.work, err = os.MkdirTemp("/tmp", "slurm-k8s-bench-"); err != nil {
 		return err
 	}
-	defer os.RemoveAll(b.work)
-	if err := chownToUser(b.work); err != nil {
+	b.changes.onInterrupt()
+	_, err = b.changes.make("what runs and lies in "+b.work, func() error { return chownToUser(b.work) }, b.clear)
+	defer func() { err = errors.Join(err, b.changes.all()) }()
+	if err != nil {
 		return err
 	}
-	fmt.Println(machine())
+	fmt.Println(gauge.Machine())
 	failed := false
 	for _, r := range rows {
 		if wanted != "" && !slices.Contains(strings.Split(wanted, ","), strconv.Itoa(r.number)) {
 			continue
 		}
 		fmt.Printf("\n### %d. %s\n\n", r.number, r.about)
+		if _, err := gauge.Quiet(20 * time.Second); err != nil {
+			fmt.Printf("At its begin %s.\n\n", err)
+		}
 		begun := time.Now()
 		lines, err := r.run(b)
-		printTable(lines)
+		lines.Print(os.Stdout)
 		if err != nil {
 			failed = true
 			fmt.Printf("\nnot measured to the end: %s\n", err)
@@ -95,41 +99,4 @@ func measure(wanted string, n int) error {
 		return fmt.Errorf("some rows were not measured to the end")
 	}
 	return nil
-}
-
-// machine names what was measured on.
-func machine() string {
-	text := func(name string, args ...string) string {
-		out, err := exec.Command(name, args...).Output()
-		if err != nil {
-			return "unknown"
-		}
-		return strings.TrimSpace(string(out))
-	}
-	kernel, cpus, load := text("uname", "-r"), text("nproc"), "unknown"
-	if fields, err := os.ReadFile("/proc/loadavg"); err == nil {
-		load = strings.Fields(string(fields))[0]
-	}
-	return fmt.Sprintf("%s, %s cpus, Linux %s, load %s before the first row; %s; Kubernetes %s", time.Now().Format(time.DateOnly), cpus, kernel, load,
-		text("scontrol", "--version"), strings.TrimPrefix(text("kubelet", "--version"), "Kubernetes "))
-}
-
-func printTable(lines []line) {
-	fmt.Println("| | median | least | most | ratio |")
-	fmt.Println("|---|---|---|---|---|")
-	medians := map[string]float64{}
-	for _, l := range lines {
-		if len(l.samples) == 0 {
-			fmt.Printf("| %s | none | | | |\n", l.what)
-			continue
-		}
-		sorted := slices.Sorted(slices.Values(l.samples))
-		medians[l.what] = sorted[len(sorted)/2]
-		ratio := ""
-		if other := medians[l.against]; l.against != "" && other != 0 {
-			ratio = fmt.Sprintf("%.3g of %s", medians[l.what]/other, l.against)
-		}
-		show := func(v float64) string { return strings.TrimSpace(fmt.Sprintf("%.4g %s", v, l.unit)) }
-		fmt.Printf("| %s | %s | %s | %s | %s |\n", l.what, show(medians[l.what]), show(sorted[0]), show(sorted[len(sorted)-1]), ratio)
-	}
 }

@@ -10,32 +10,33 @@ import (
 	"strings"
 	"time"
 
+	"github.com/slurm-k8s/slurm-k8s/tests/bench/gauge"
 	"github.com/slurm-k8s/slurm-k8s/tests/testcluster"
 )
 
 // memory compares the anonymous memory of slurmstepd for a job that sleeps.
-func (b *bench) memory() ([]line, error) {
-	plain := line{what: "slurmstepd, plain Slurm", unit: "MB"}
-	ours := line{what: "slurmstepd, slurm-k8s", unit: "MB", against: plain.what}
+func (b *bench) memory() (gauge.Lines, error) {
+	plain := gauge.Line{What: "slurmstepd, plain Slurm", Unit: "MB"}
+	ours := gauge.Line{What: "slurmstepd, slurm-k8s", Unit: "MB", Against: plain.What}
 	for range max(2, b.n/3) {
 		for _, way := range []struct {
-			to   *line
+			to   *gauge.Line
 			args []string
 		}{{&plain, nil}, {&ours, inPod(os.Getenv("IMAGE_TINY"))}} {
 			megabytes, err := b.stepMemory(way.args)
 			if err != nil {
 				return nil, err
 			}
-			way.to.samples = append(way.to.samples, megabytes)
+			way.to.Samples = append(way.to.Samples, megabytes)
 		}
 	}
-	lines := []line{plain, ours}
+	lines := gauge.Lines{plain, ours}
 	for _, name := range []string{"gocore.so", "relay", "podinit"} {
 		info, err := os.Stat(filepath.Join(b.lab.Dir, "libexec", name))
 		if err != nil {
 			return lines, err
 		}
-		lines = append(lines, line{what: "size of " + name, unit: "KB", samples: []float64{float64(info.Size()) / 1000}})
+		lines = append(lines, gauge.Line{What: "size of " + name, Unit: "KB", Samples: []float64{float64(info.Size()) / 1000}})
 	}
 	return lines, nil
 }

@@ -8,15 +8,17 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+
+	"github.com/slurm-k8s/slurm-k8s/tests/bench/gauge"
 )
 
 // outputMegabytes is what each way carries.
 const outputMegabytes = 256
 
 // output compares how fast short lines come home, and how much of them.
-func (b *bench) output() ([]line, error) {
+func (b *bench) output() (gauge.Lines, error) {
 	script := fmt.Sprintf("yes 0123456789abcdef | head -c %d", outputMegabytes<<20)
-	bare, err := newBare(b.lab)
+	bare, err := newBare(b)
 	if err != nil {
 		return nil, err
 	}
@@ -46,23 +48,23 @@ func (b *bench) output() ([]line, error) {
 		{"slurm-k8s", job(inPod(os.Getenv("IMAGE_TINY")))},
 		{"the log of a Pod, followed", func() (int64, error) { return bare.copyLog(context.Background(), script, io.Discard) }},
 	}
-	rates, lost := make([]line, len(ways)), make([]line, len(ways))
+	rates, lost := make(gauge.Lines, len(ways)), make(gauge.Lines, len(ways))
 	for range max(1, b.n/3) {
 		for i, way := range ways {
 			var arrived int64
-			seconds, err := timed(func() (err error) { arrived, err = way.run(); return err })
+			seconds, err := gauge.Timed(func() (err error) { arrived, err = way.run(); return err })
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", way.name, err)
 			}
-			rates[i].samples = append(rates[i].samples, float64(arrived)/1e6/seconds)
-			lost[i].samples = append(lost[i].samples, float64(outputMegabytes<<20-arrived)/1e6)
+			rates[i].Samples = append(rates[i].Samples, float64(arrived)/1e6/seconds)
+			lost[i].Samples = append(lost[i].Samples, float64(outputMegabytes<<20-arrived)/1e6)
 		}
 	}
 	for i, way := range ways {
-		rates[i].what, rates[i].unit = way.name+": rate, the job's start and end included", "MB/s"
-		lost[i].what, lost[i].unit = way.name+": lost", "MB"
+		rates[i].What, rates[i].Unit = way.name+": rate, the job's start and end included", "MB/s"
+		lost[i].What, lost[i].Unit = way.name+": lost", "MB"
 		if i > 0 {
-			rates[i].against = rates[0].what
+			rates[i].Against = rates[0].What
 		}
 	}
 	return append(rates, lost...), nil

@@ -3,41 +3,32 @@
 package main
 
 import (
-	"bufio"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"maps"
 	"os"
-	"path/filepath"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/slurm-k8s/slurm-k8s/tests/bench/gauge"
 	"github.com/slurm-k8s/slurm-k8s/tests/testcluster"
 )
 
-// nodeAccount is who asks Kubernetes for a job.
-const nodeAccount = "system:serviceaccount:slurm:slurm-k8s-node"
-
 // requests counts what one job asks of Kubernetes, from the audit log, and of slurmctld beyond plain Slurm, from sdiag.
-func (b *bench) requests() ([]line, error) {
-	log := filepath.Join(b.lab.Dir, "log/audit.log")
+func (b *bench) requests() (gauge.Lines, error) {
+	log, err := gauge.MarkAudit(b.lab.Dir)
+	if err != nil {
+		return nil, err
+	}
 	// What a row before has left is not this one's.
 	if !testcluster.Until(time.Minute, func() bool {
 		var pods corev1.PodList
 		return b.lab.Get("/api/v1/namespaces/"+testcluster.Namespace+"/pods", &pods) == nil && len(pods.Items) == 0
 	}) {
 		return nil, errors.New("the Pods of earlier jobs are not gone after a minute")
-	}
-	info, err := os.Stat(log)
-	if err != nil {
-		return nil, err
 	}
 	plain, err := b.slurmRequests(nil)
 	if err != nil {
@@ -47,20 +38,20 @@ func (b *bench) requests() ([]line, error) {
 	if err != nil {
 		return nil, err
 	}
-	verbs, err := audited(log, info.Size())
+	verbs, err := log.Counted(gauge.ByNode)
 	if err != nil {
 		return nil, err
 	}
-	var lines []line
+	var lines gauge.Lines
 	sum := 0.0
 	for _, verb := range slices.Sorted(maps.Keys(verbs)) {
-		lines = append(lines, line{what: "Kubernetes: " + verb, samples: []float64{verbs[verb] / float64(b.n)}})
+		lines = append(lines, gauge.Line{What: "Kubernetes: " + verb, Samples: []float64{verbs[verb] / float64(b.n)}})
 		sum += verbs[verb] / float64(b.n)
 	}
-	lines = append(lines, line{what: "Kubernetes, in sum", samples: []float64{sum}})
+	lines = append(lines, gauge.Line{What: "Kubernetes, in sum", Samples: []float64{sum}})
 	for _, name := range slices.Sorted(maps.Keys(ours)) {
 		if more := (ours[name] - plain[name]) / float64(b.n); more > 0.01 {
-			lines = append(lines, line{what: "slurmctld, beyond plain Slurm: " + name, samples: []float64{more}})
+			lines = append(lines, gauge.Line{What: "slurmctld, beyond plain Slurm: " + name, Samples: []float64{more}})
 		}
 	}
 	return lines, nil
@@ -68,7 +59,7 @@ func (b *bench) requests() ([]line, error) {
 
 // slurmRequests runs n jobs and gives the requests that slurmctld got, by type. The bench itself asks slurmdbd.
 func (b *bench) slurmRequests(args []string) (map[string]float64, error) {
-	before, err := diagnosed()
+	before, err := gauge.Slurmctld()
 	if err != nil {
 		return nil, err
 	}
@@ -84,59 +75,9 @@ func (b *bench) slurmRequests(args []string) (map[string]float64, error) {
 			return nil, fmt.Errorf("job %s has not COMPLETED after 2 min", id)
 		}
 	}
-	after, err := diagnosed()
+	after, err := gauge.Slurmctld()
 	for name := range after {
 		after[name] -= before[name]
 	}
 	return after, err
-}
-
-var diagLine = regexp.MustCompile(`^\s*(REQUEST_\w+|MESSAGE_\w+)\s+\(\s*\d+\)\s+count:(\d+)`)
-
-// diagnosed is sdiag's count of requests by type.
-func diagnosed() (map[string]float64, error) {
-	out, err := testcluster.Run(20*time.Second, "sdiag")
-	counts := map[string]float64{}
-	for _, text := range strings.Split(out, "\n") {
-		if m := diagLine.FindStringSubmatch(text); m != nil {
-			if _, seen := counts[m[1]]; !seen { // by type comes first, by user behind it
-				counts[m[1]], _ = strconv.ParseFloat(m[2], 64)
-			}
-		}
-	}
-	delete(counts, "REQUEST_STATS_INFO") // sdiag's own
-	return counts, err
-}
-
-// audited counts the node account's requests in the audit log from an offset on, by verb and resource.
-func audited(path string, from int64) (map[string]float64, error) {
-	file, err := os.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	if _, err := file.Seek(from, io.SeekStart); err != nil {
-		return nil, err
-	}
-	counts := map[string]float64{}
-	seen := map[string]bool{}
-	lines := bufio.NewScanner(file)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		var event struct {
-			AuditID, Verb string
-			User          struct{ Username string }
-			ObjectRef     struct{ Resource, Subresource string }
-		}
-		if json.Unmarshal(lines.Bytes(), &event) != nil || event.User.Username != nodeAccount || seen[event.AuditID] {
-			continue
-		}
-		seen[event.AuditID] = true
-		what := event.Verb + " " + event.ObjectRef.Resource
-		if event.ObjectRef.Subresource != "" {
-			what += "/" + event.ObjectRef.Subresource
-		}
-		counts[what]++
-	}
-	return counts, lines.Err()
 }

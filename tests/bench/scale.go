@@ -7,10 +7,10 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"syscall"
 	"time"
 
+	"github.com/slurm-k8s/slurm-k8s/tests/bench/gauge"
 	"github.com/slurm-k8s/slurm-k8s/tests/testcluster"
 )
 
@@ -23,8 +23,8 @@ var realNodes = []string{"real1", "real2"}
 func benchImage() string { return os.Getenv("IMAGE_TINY") }
 
 // scale looks at one job in clusters of more and more nodes.
-func (b *bench) scale() (lines []line, err error) {
-	bare, err := newBare(b.lab)
+func (b *bench) scale() (lines gauge.Lines, err error) {
+	bare, err := newBare(b)
 	if err != nil {
 		return nil, err
 	}
@@ -47,25 +47,24 @@ func (b *bench) scale() (lines []line, err error) {
 }
 
 // atScale measures with so many nodes.
-func (b *bench) atScale(bare *bareClient, count int) ([]line, error) {
-	named := func(what, unit string) line {
-		l := line{what: fmt.Sprintf("%s, %d nodes", what, count), unit: unit}
+func (b *bench) atScale(bare *bareClient, count int) (gauge.Lines, error) {
+	named := func(what, unit string) gauge.Line {
+		l := gauge.Line{What: fmt.Sprintf("%s, %d nodes", what, count), Unit: unit}
 		if count != scales[0] {
-			l.against = fmt.Sprintf("%s, %d nodes", what, scales[0])
+			l.Against = fmt.Sprintf("%s, %d nodes", what, scales[0])
 		}
 		return l
 	}
 	collected, peak := named("slurm-k8s gc", "s"), named("slurm-k8s gc: memory", "MB")
 	for range 3 {
-		seconds, err := timed(func() error { return b.collect(&peak.samples) })
+		seconds, err := gauge.Timed(func() error { return b.collect(&peak.Samples) })
 		if err != nil {
 			return nil, err
 		}
-		collected.samples = append(collected.samples, seconds)
+		collected.Samples = append(collected.Samples, seconds)
 	}
 	fits, full, memory := named("the gate: there is room", "s"), named("the gate: there is none", "s"), named("slurmstepd of a running job", "MB")
-	log := filepath.Join(b.lab.Dir, "log/audit.log")
-	info, err := os.Stat(log)
+	log, err := gauge.MarkAudit(b.lab.Dir)
 	if err != nil {
 		return nil, err
 	}
@@ -77,23 +76,23 @@ func (b *bench) atScale(bare *bareClient, count int) ([]line, error) {
 		if err != nil {
 			return nil, err
 		}
-		fits.samples = append(fits.samples, seconds)
+		fits.Samples = append(fits.Samples, seconds)
 	}
-	verbs, err := audited(log, info.Size())
+	verbs, err := log.Counted(gauge.ByNode)
 	if err != nil {
 		return nil, err
 	}
 	asked := named("requests for one job", "")
-	asked.samples = []float64{sum(verbs) / float64(b.n)}
+	asked.Samples = []float64{gauge.Sum(verbs) / float64(b.n)}
 	megabytes, err := b.stepMemory(inPod(benchImage()))
 	if err != nil {
 		return nil, err
 	}
-	memory.samples = []float64{megabytes}
-	if full.samples, err = b.whenFull(bare); err != nil {
+	memory.Samples = []float64{megabytes}
+	if full.Samples, err = b.whenFull(bare); err != nil {
 		return nil, err
 	}
-	return []line{fits, full, asked, memory, collected, peak}, nil
+	return gauge.Lines{fits, full, asked, memory, collected, peak}, nil
 }
 
 // whenFull is kube-scheduler's time to say no, while the real nodes take nothing.
@@ -130,12 +129,4 @@ func (b *bench) collect(peak *[]float64) error {
 		*peak = append(*peak, float64(usage.Maxrss)*1024/1e6)
 	}
 	return nil
-}
-
-func sum(counts map[string]float64) float64 {
-	all := 0.0
-	for _, n := range counts {
-		all += n
-	}
-	return all
 }

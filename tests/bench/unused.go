@@ -9,11 +9,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/slurm-k8s/slurm-k8s/tests/bench/gauge"
 	"github.com/slurm-k8s/slurm-k8s/tests/testcluster"
 )
 
 // unused compares Slurm without the plugin, with it, and with its check of a submission, in turns.
-func (b *bench) unused() (lines []line, err error) {
+func (b *bench) unused() (lines gauge.Lines, err error) {
 	stack := filepath.Join(b.lab.Dir, "etc/plugstack.conf")
 	with, err := os.ReadFile(stack)
 	if err != nil {
@@ -25,21 +26,21 @@ func (b *bench) unused() (lines []line, err error) {
 			err = back
 		}
 	}()
-	results := map[string]*line{}
+	results := map[string]*gauge.Line{}
 	order := []string{}
 	sample := func(what, against string, do func() error) error {
 		l := results[what]
 		if l == nil {
-			l = &line{what: what, unit: "ms", against: against}
+			l = &gauge.Line{What: what, Unit: "ms", Against: against}
 			results[what] = l
 			order = append(order, what)
 		}
 		for range 2 * b.n {
-			seconds, err := timed(do)
+			seconds, err := gauge.Timed(do)
 			if err != nil {
 				return err
 			}
-			l.samples = append(l.samples, 1000*seconds)
+			l.Samples = append(l.Samples, 1000*seconds)
 		}
 		return nil
 	}
@@ -68,7 +69,7 @@ func (b *bench) unused() (lines []line, err error) {
 		lines = append(lines, *results[what])
 	}
 	mapped, err := b.goMapped()
-	return append(lines, line{what: "processes of a job without our options that map gocore.so", samples: []float64{float64(mapped)}}), err
+	return append(lines, gauge.Line{What: "processes of a job without our options that map gocore.so", Samples: []float64{float64(mapped)}}), err
 }
 
 func firstError(errs ...error) error {

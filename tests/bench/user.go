@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -50,8 +51,25 @@ func (b *bench) command(more []string, name string, args ...string) (*exec.Cmd, 
 	return c, nil
 }
 
+// clear ends what jobs of the bench are still there, and removes its folder.
+func (b *bench) clear() error {
+	jobs, err := testcluster.Run(20*time.Second, "squeue", "-h", "-a", "-u", benchUser, "-o", "%A %Z")
+	ids := []string{}
+	for line := range strings.Lines(jobs) {
+		if id, folder, _ := strings.Cut(strings.TrimSpace(line), " "); folder == b.work {
+			ids = append(ids, id)
+		}
+	}
+	if len(ids) > 0 {
+		_, ended := testcluster.Run(time.Minute, "scancel", ids...)
+		err = errors.Join(err, ended)
+	}
+	return errors.Join(err, os.RemoveAll(b.work))
+}
+
 // as runs a command as the user and gives its output; an error has what it said.
 func (b *bench) as(name string, args ...string) (string, error) {
+	b.changes.allowed()
 	c, err := b.command(nil, name, args...)
 	if err != nil {
 		return "", err
@@ -92,28 +110,3 @@ func (b *bench) ended(id string) error {
 
 // inPod are the options that put a job into a Pod.
 func inPod(image string) []string { return []string{"--k8s-image=" + image, "--k8s-workdir=/tmp"} }
-
-// timed gives the seconds that do takes.
-func timed(do func() error) (float64, error) {
-	begun := time.Now()
-	err := do()
-	return time.Since(begun).Seconds(), err
-}
-
-// busy is the CPU time that the machine has worked, in seconds.
-func busy() float64 {
-	text, err := os.ReadFile("/proc/stat")
-	if err != nil {
-		return 0
-	}
-	fields := strings.Fields(strings.SplitN(string(text), "\n", 2)[0])[1:]
-	sum := 0.0
-	for i, field := range fields {
-		if i == 3 || i == 4 || i > 7 { // idle, iowait; guests are in user
-			continue
-		}
-		ticks, _ := strconv.ParseFloat(field, 64)
-		sum += ticks
-	}
-	return sum / 100 // USER_HZ
-}
