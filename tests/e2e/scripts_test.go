@@ -5,6 +5,7 @@
 package e2e
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -21,7 +22,7 @@ var listing = os.Getenv("E2E_LIST") != ""
 
 // waitLong are those scripts of testdata that wait longest, for Kubernetes, Slurm or a limit. They begin first, so that
 // the others use the time.
-var waitLong = []string{"srun-pending", "start-limit", "signal-timelimit", "exit-start", "commands", "srun-limit"}
+var waitLong = []string{"srun-pending", "stream-idle", "start-limit", "signal-timelimit", "exit-start", "commands", "srun-limit"}
 
 // scriptsOf are the scripts in a folder, those that wait long first.
 func scriptsOf(t *testing.T, dir string) []string {
@@ -40,6 +41,22 @@ func scriptsOf(t *testing.T, dir string) []string {
 }
 
 func nameOf(file string) string { return strings.TrimSuffix(filepath.Base(file), ".txtar") }
+
+// noteFailed names a script that failed to who runs the tests, in the file of E2E_FAILED, a line TEST/NAME.
+func noteFailed(t *testing.T) {
+	name := os.Getenv("E2E_FAILED")
+	if name == "" {
+		return
+	}
+	file, err := os.OpenFile(name, os.O_APPEND|os.O_WRONLY, 0)
+	if err == nil {
+		_, err = fmt.Fprintln(file, t.Name())
+		err = errors.Join(err, file.Close())
+	}
+	if err != nil {
+		t.Errorf("E2E_FAILED: %v", err)
+	}
+}
 
 // shim is a T for testscript, whose subtests run beside each other or not.
 type shim struct {
@@ -72,6 +89,7 @@ func (s shim) Run(name string, f func(testscript.T)) {
 			outcome := "ok    "
 			if t.Failed() {
 				outcome = "FAILED"
+				noteFailed(t)
 			}
 			// At once, while -v tells of scripts beside each other only when all of them have ended.
 			fmt.Printf("%s %6.1fs %s\n", outcome, time.Since(began).Seconds(), name)

@@ -60,17 +60,27 @@ func (w *world) audit() *report {
 	w.mu.Unlock()
 	states := map[string]int{}
 	submitted := map[*order]bool{}
-	runs := 0
+	jobs, runs, well, touched := 0, 0, 0, 0
 	for _, id := range ids {
 		c := w.evidence(id, byJob[id])
 		submitted[c.order] = true
+		if w.unjudged(c) {
+			continue
+		}
 		states[c.order.kind.name+" "+c.state]++
+		jobs++
 		runs += len(c.runs)
+		if c.deserved() {
+			well++
+		}
+		if len(c.hits) > 0 {
+			touched++
+		}
 		c.judge(r)
 	}
-	for number, o := range w.placed {
-		if !submitted[o] && !o.kind.srun {
-			r.add(0, "%s was taken and Slurm never showed it", w.placed[number].name())
+	for o := range w.taken {
+		if !submitted[o] {
+			r.add(0, "%s was taken and Slurm never showed it", o.name())
 		}
 	}
 	for text, at := range w.watch.trouble {
@@ -84,12 +94,21 @@ func (w *world) audit() *report {
 	}
 	w.sizes.measure(w.lab.Dir)
 	w.sizes.judge(r)
-	r.figures = append(r.figures, fmt.Sprintf("%d jobs, %d runs of theirs, %d lines of the ledger, in %s", len(ids), runs, len(w.ledger.all()), time.Since(w.began).Round(time.Second)))
+	r.figures = append(r.figures, fmt.Sprintf("%d jobs, %d runs of theirs, %d lines of the ledger, in %s", jobs, runs, len(w.ledger.all()), time.Since(w.began).Round(time.Second)),
+		fmt.Sprintf("%d jobs were in reach of a fault; %d ended as without one", touched, well))
+	if jobs < len(ids) {
+		r.figures = append(r.figures, fmt.Sprintf("%d jobs had not ended as the run was broken off, and are not judged", len(ids)-jobs))
+	}
 	for _, key := range slices.Sorted(maps.Keys(states)) {
 		r.figures = append(r.figures, fmt.Sprintf("  %-28s %d", key, states[key]))
 	}
 	r.figures = append(r.figures, w.faultFigures()...)
 	return r
+}
+
+// unjudged: the run was broken off before the job had ended.
+func (w *world) unjudged(c *evidence) bool {
+	return !w.broken.IsZero() && (c.ended.IsZero() || c.ended.After(w.broken))
 }
 
 func (w *world) faultFigures() []string {

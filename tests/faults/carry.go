@@ -26,6 +26,11 @@ func (w *world) calm() {
 
 // carryOut submits and strikes as the plan says, and returns when all is submitted and every fault is undone.
 func (w *world) carryOut(ctx context.Context, p *plan) {
+	context.AfterFunc(ctx, func() {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.broken = time.Now()
+	})
 	w.placed = map[int]*order{}
 	for _, o := range p.orders {
 		w.placed[o.number] = o
@@ -49,6 +54,9 @@ func (w *world) carryOut(ctx context.Context, p *plan) {
 		}()
 	}
 	w.waiting.Wait()
+	if ctx.Err() != nil {
+		w.log("broken off: what had not ended is cancelled and not judged")
+	}
 }
 
 // at waits for a moment of the plan; false when the run is broken off.
@@ -78,6 +86,7 @@ func (w *world) submit(ctx context.Context, o *order) {
 		w.log("%s: %v", o.name(), err)
 		return
 	}
+	whole := ctx
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
 	defer cancel()
 	for try := 1; ; try++ {
@@ -99,6 +108,9 @@ func (w *world) submit(ctx context.Context, o *order) {
 		if err == nil {
 			break
 		}
+		if whole.Err() != nil {
+			return
+		}
 		w.log("%s (%s) is not taken: %s", o.name(), o.kind.name, strings.ReplaceAll(strings.TrimSpace(string(out)), "\n", "; "))
 		if ctx.Err() != nil || try == 40 {
 			w.finding(0, "%s could not be submitted: %s", o.name(), out)
@@ -108,6 +120,7 @@ func (w *world) submit(ctx context.Context, o *order) {
 	}
 	w.mu.Lock()
 	w.submittedAt = time.Now()
+	w.taken[o] = true
 	w.mu.Unlock()
 	if o.cancel > 0 {
 		w.cancel(ctx, o)
@@ -150,7 +163,8 @@ func (w *world) cancel(ctx context.Context, o *order) {
 	w.log("%s is cancelled by its user", o.name())
 }
 
-// settle waits until no job is left, and helps as an administrator would: requeued jobs need not wait for their time.
+// settle waits until no job is left, as long as jobs end, and helps as an administrator would: requeued jobs need not wait
+// for their time.
 func (w *world) settle(ctx context.Context) {
 	w.log("all is submitted and every fault is undone; waiting for %d jobs", len(w.watch.open()))
 	if ctx.Err() != nil {
@@ -158,9 +172,12 @@ func (w *world) settle(ctx context.Context) {
 		testcluster.Run(30*time.Second, "scancel", "--user=bob")
 	}
 	w.revive()
-	started := time.Now()
-	testcluster.Until(8*time.Minute, func() bool {
+	started, ended, left := time.Now(), time.Now(), -1
+	testcluster.Until(2*time.Hour, func() bool {
 		open := w.watch.open()
+		if len(open) != left {
+			ended, left = time.Now(), len(open)
+		}
 		if time.Since(started) > 20*time.Second {
 			for _, job := range open {
 				if f := strings.Fields(job); len(f) == 3 && f[1] == "PENDING" && f[2] == "BeginTime" {
@@ -168,6 +185,6 @@ func (w *world) settle(ctx context.Context) {
 				}
 			}
 		}
-		return len(open) == 0
+		return len(open) == 0 || time.Since(ended) > 8*time.Minute
 	})
 }

@@ -6,12 +6,15 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 )
 
 // jobKind is one way to use Slurm and the plugin.
 type jobKind struct {
 	name, what string
+	often      int      // cards of it in the deck that jobs are dealt from; 0 is 1
+	minutes    int      // time limit; 0 is 6: short ones fill gaps that others leave
 	low, high  int      // size: lines, or for "silent" seconds
 	sbatch     []string // options
 	body       string   // of the task: after its begin, before its end
@@ -31,13 +34,13 @@ const (
 )
 
 var jobKinds = []*jobKind{
-	{name: "short", what: "a few lines", low: 1, high: 5, body: quickly, tasks: 1, requeue: true},
+	{name: "short", what: "a few lines", often: 4, minutes: 4, low: 1, high: 5, body: quickly, tasks: 1, requeue: true},
 	{name: "long", what: "a number each tenth of a second", low: 80, high: 300, body: slowly, tasks: 1, requeue: true},
 	{name: "chatty", what: "10,000 to 400,000 lines as fast as they go", low: 10_000, high: 400_000, body: quickly, tasks: 1, requeue: true},
-	{name: "array", what: "an array of three", low: 10, high: 60, body: slowly, tasks: 1, array: 3, requeue: true},
+	{name: "array", what: "an array of three", often: 2, minutes: 4, low: 10, high: 60, body: slowly, tasks: 1, array: 3, requeue: true},
 	{name: "tasks", what: "a script on the Slurm node, with a step of 4 tasks in one Pod", low: 20, high: 120, body: slowly,
 		sbatch: []string{"--k8s-scope=steps", "-N1", "-n4", "--mem=800M"}, steps: "-n4 -l", tasks: 4, requeue: true},
-	{name: "silent", what: "sleeps", low: 3, high: 20, body: `sleep $size`, tasks: 1, silent: true, requeue: true},
+	{name: "silent", what: "sleeps", minutes: 4, low: 3, high: 20, body: `sleep $size`, tasks: 1, silent: true, requeue: true},
 	{name: "norequeue", what: "--no-requeue", low: 60, high: 200, body: slowly, sbatch: []string{"--no-requeue"}, tasks: 1},
 	{name: "nodes", what: "a step on both Slurm nodes", low: 20, high: 120, body: slowly,
 		sbatch: []string{"--k8s-scope=steps", "-N2", "-n2"}, steps: "-N2 -n2 -l", tasks: 2, requeue: true},
@@ -46,6 +49,25 @@ var jobKinds = []*jobKind{
 	{name: "srun", what: "srun by itself", low: 20, high: 120, body: slowly, srun: true, steps: "-n1 -l", tasks: 1},
 	{name: "disk", what: "its --output is on a small disk", low: 60, high: 200, body: slowly, small: true, tasks: 1, requeue: true},
 	{name: "large", what: "all cpus of a Slurm node", low: 20, high: 80, body: slowly, sbatch: []string{"-N1", "-n1", "-c8"}, tasks: 1, requeue: true},
+}
+
+// deck has each kind as often as it says.
+func deck() []*jobKind {
+	var all []*jobKind
+	for _, k := range jobKinds {
+		for range max(1, k.often) {
+			all = append(all, k)
+		}
+	}
+	return all
+}
+
+// limit is the job's time limit in minutes, for -t.
+func (k *jobKind) limit() string {
+	if k.minutes == 0 {
+		return "6"
+	}
+	return strconv.Itoa(k.minutes)
 }
 
 // task is what each task runs, for any sh: it tells the ledger of its begin and its end, through the Kubernetes node that it is on.
@@ -83,10 +105,10 @@ func (w *world) words(o *order) ([]string, error) {
 	common := []string{"-J", o.name(), "--k8s-image=" + w.lab.Vars["IMAGE_TINY"], "--k8s-workdir=/tmp"}
 	if o.kind.srun {
 		text, err := os.ReadFile(file)
-		words := append([]string{"srun", "--mem=200M", "-t", "6", "-o", where + ".%j.out", "-e", errors + ".%j.err"}, common...)
+		words := append([]string{"srun", "--mem=200M", "-t", o.kind.limit(), "-o", where + ".%j.out", "-e", errors + ".%j.err"}, common...)
 		return append(append(words, strings.Fields(o.kind.steps)...), "sh", "-c", string(text)), err
 	}
-	words := append([]string{"sbatch", "--parsable", "--mem=200M", "-t", "6", "-D", "/tmp", "-o", where + ".%j.out", "-e", errors + ".%j.err"}, common...)
+	words := append([]string{"sbatch", "--parsable", "--mem=200M", "-t", o.kind.limit(), "-D", "/tmp", "-o", where + ".%j.out", "-e", errors + ".%j.err"}, common...)
 	if o.append {
 		words = append(words, "--open-mode=append")
 	} else {

@@ -101,3 +101,24 @@ func TestPlanIsRepeated(t *testing.T) {
 		t.Errorf("%d of %d kinds in 60 faults", len(seen), len(faultKinds))
 	}
 }
+
+// What had not ended as a run was broken off is nobody's fault.
+func TestUnjudged(t *testing.T) {
+	moment := time.Unix(1000, 0)
+	w := &world{broken: moment}
+	for name, test := range map[string]struct {
+		ended time.Time
+		want  bool
+	}{
+		"ended before": {moment.Add(-time.Second), false},
+		"ended after":  {moment.Add(time.Second), true},
+		"open":         {time.Time{}, true},
+	} {
+		if got := w.unjudged(&evidence{ended: test.ended}); got != test.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+	if (&world{}).unjudged(&evidence{}) {
+		t.Error("a run that was not broken off judges all")
+	}
+}

@@ -51,8 +51,9 @@ func (p *plan) has(kind string) bool {
 func draw(r *rand.Rand, jobs, faults int, pace, longest time.Duration, kinds []*faultKind) *plan {
 	p := &plan{length: time.Duration(jobs) * pace}
 	between := func(low, high time.Duration) time.Duration { return low + time.Duration(r.Int64N(int64(high-low)+1)) }
+	cards := deck()
 	for i := range jobs {
-		o := &order{number: i, at: between(0, p.length), kind: jobKinds[i%len(jobKinds)], user: []string{"alice", "bob"}[r.IntN(2)]}
+		o := &order{number: i, at: between(0, p.length), kind: cards[i%len(cards)], user: []string{"alice", "bob"}[r.IntN(2)]}
 		o.size = o.kind.low + r.IntN(o.kind.high-o.kind.low+1)
 		o.code = []int{0, 0, 0, 3, 5, 77}[r.IntN(6)]
 		o.append = r.IntN(2) == 0

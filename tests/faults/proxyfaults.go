@@ -3,10 +3,7 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
-	"path/filepath"
-	"regexp"
 	"time"
 )
 
@@ -68,19 +65,6 @@ func proxyAnswer(status int, e effect) *faultKind {
 		}}
 }
 
-var token = regexp.MustCompile(`token: *"?[^"}\s]+`)
-
-// wrongToken: what reads the node's credential meanwhile is refused, as between the end of one and the next.
-func wrongToken(w *world, s *strike, h *hit) (func() error, error) {
-	file := filepath.Join(w.lab.Dir, "etc/node.kubeconfig")
-	good := bytes.ReplaceAll(w.proxy.configs[file], []byte(w.lab.Vars["APISERVER"]), []byte("https://"+w.proxy.address))
-	wrong := token.ReplaceAll(good, []byte("token: not.a.token"))
-	if bytes.Equal(good, wrong) {
-		return nil, fmt.Errorf("no token in %s", file)
-	}
-	return func() error { return replace(file, good) }, replace(file, wrong)
-}
-
 var proxyFaults = []*faultKind{
 	{name: "api-reset", what: "every connection to the API is reset", alone: "proxy", effect: none, inject: proxyReset},
 	{name: "api-stall", what: "every connection to the API stands still, beyond kubelet's and the core's patience too", low: 5 * time.Second, high: 45 * time.Second, alone: "proxy", effect: none, inject: proxyStall},
@@ -88,5 +72,5 @@ var proxyFaults = []*faultKind{
 	{name: "api-refuse", what: "connections to the API are refused", low: 2 * time.Second, high: 12 * time.Second, alone: "proxy", effect: none, inject: proxyRefuse},
 	// Forbidden is a rule's word, and a job that is refused by a rule is told so and fails.
 	proxyAnswer(403, deadly), proxyAnswer(409, none), proxyAnswer(429, none), proxyAnswer(500, none), proxyAnswer(503, none),
-	{name: "api-token", what: "the node's token is wrong", low: 3 * time.Second, high: 10 * time.Second, alone: "proxy", effect: none, inject: wrongToken},
+	{name: "api-token", what: "the node's token has expired, and is replaced by a new one", low: 3 * time.Second, high: 10 * time.Second, alone: "proxy", effect: none, inject: expireToken},
 }

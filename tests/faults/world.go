@@ -37,12 +37,14 @@ type world struct {
 	hits       []*hit
 	ids        map[int]*order // of what was seen in Slurm
 	placed     map[int]*order // by number
-	lastBefore int            // job id
-	found      []string       // before the audit
+	taken      map[*order]bool
+	broken     time.Time // when the run was broken off
+	lastBefore int       // job id
+	found      []string  // before the audit
 }
 
 func newWorld(lab *testcluster.Cluster, p *plan) (*world, error) {
-	w := &world{lab: lab, began: time.Now(), locks: map[string]*sync.Mutex{}, ids: map[int]*order{}}
+	w := &world{lab: lab, began: time.Now(), locks: map[string]*sync.Mutex{}, ids: map[int]*order{}, taken: map[*order]bool{}}
 	w.net = "10.213." + os.Getenv("SLURM_K8S_INSTANCE")
 	var err error
 	// A folder that alice and bob may write to, and that no image has.

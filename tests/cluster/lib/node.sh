@@ -113,6 +113,9 @@ write_containerd_config() { # NODE
 		address = '$(node_socket "$n")'
 		[ttrpc]
 		address = '$(node_socket "$n").ttrpc'
+		# As kubelet's, which hands streams on to it.
+		[plugins.'io.containerd.grpc.v1.cri']
+		stream_idle_timeout = '30s'
 		[plugins.'io.containerd.cri.v1.images'.pinned_images]
 		sandbox = '$PAUSE_IMAGE'
 		[plugins.'io.containerd.cri.v1.images'.registry]
@@ -193,6 +196,8 @@ write_kubelet_config() { # NODE
 		imageGCHighThresholdPercent: 100
 		imageGCLowThresholdPercent: 99
 		makeIPTablesUtilChains: false
+		# 4 hours by default; a site may have it short, and an exec stream must not be idle for long.
+		streamingConnectionIdleTimeout: 30s
 		# A pull that hangs in one test holds up no other.
 		serializeImagePulls: false
 		# Else images loaded beforehand are pulled again.
