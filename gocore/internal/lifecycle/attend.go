@@ -250,7 +250,7 @@ func diedOfTheEnd(exits []stream.Exit) bool {
 func (s *Step) judge(exits []stream.Exit) outcome {
 	s.pod.catchUp()
 	if s.pod.guest {
-		return s.judgeInside(exits)
+		return s.judgeInside(exits) // what ends it together with its container is a reason to tell
 	}
 	var statuses []uint32
 	var kills uint32
@@ -262,7 +262,7 @@ func (s *Step) judge(exits []stream.Exit) outcome {
 		}
 	}
 	verdict := report.Judge(s.pod.reading(), statuses, kills)
-	o := outcome{kind: ended, exits: exits, reason: verdict.Reason, memory: verdict.OutOfMemory}
+	o := outcome{kind: ended, exits: exits, reason: verdict.Reason, memory: verdict.OutOfMemory, cut: exits == nil && !s.connected.OutputCame()}
 	if verdict.Disrupted {
 		o.kind = disrupted
 	}

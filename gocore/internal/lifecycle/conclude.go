@@ -45,9 +45,11 @@ func (s *Step) conclude(o outcome) {
 
 // concludeEnded: the tasks' own end. The relays go before the Pod: the job is over when they are.
 func (s *Step) concludeEnded(o outcome) {
+	s.tellEnd(o)
 	if o.reason != "" {
-		s.tell(o.reason)
 		s.remember(o.reason)
+	} else if o.cut {
+		s.remember(report.OutputCut())
 	}
 	if o.memory && s.Job.IsBatch() {
 		if err := s.Slurm.CompleteOutOfMemory(s.Job.ID); err != nil {
@@ -61,7 +63,7 @@ func (s *Step) concludeEnded(o outcome) {
 
 // concludeDisrupted: no fault of the job's. It runs again where it allows that.
 func (s *Step) concludeDisrupted(o outcome) {
-	s.tell(o.reason)
+	s.tellEnd(o)
 	if !s.Job.IsBatch() {
 		s.keepUsage()
 		s.exit(o.exits)
@@ -120,6 +122,16 @@ func (s *Step) endStep() {
 	}
 	if err := s.insist("the end", func() error { return s.Slurm.EndStep(s.Job.ID, s.number()) }); err != nil {
 		s.Log.WithError(err).Info("Slurm did not end the step on its other nodes")
+	}
+}
+
+// tellEnd tells why the tasks ended, where that is worth a line, and what may be lost of them.
+func (s *Step) tellEnd(o outcome) {
+	if o.reason != "" {
+		s.tell(o.reason)
+	}
+	if o.cut {
+		s.tell(report.OutputCut())
 	}
 }
 

@@ -26,6 +26,7 @@ type outcome struct {
 	exits  []stream.Exit
 	reason string // the user's line; "" for an ordinary end
 	memory bool   // the kernel killed for want of memory
+	cut    bool   // the end is known by the Pod alone, and not all output has come
 	cause  error  // of abandoned
 	stays  bool   // of putBack: no other cluster is tried, an earlier run may be alive in this one
 }

@@ -104,5 +104,7 @@ type Session interface {
 	Exit(ctx context.Context, task uint32) (stream.Exit, error)
 	// Exits waits for the end of every task and for its output to be delivered.
 	Exits(ctx context.Context) ([]stream.Exit, error)
+	// OutputCame: all output of all tasks is here, or with the relays.
+	OutputCame() bool
 	Detach(ctx context.Context)
 }

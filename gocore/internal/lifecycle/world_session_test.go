@@ -243,6 +243,8 @@ func (s *fakeSession) Exits(ctx context.Context) (exits []stream.Exit, err error
 	return exits, nil
 }
 
+func (s *fakeSession) OutputCame() bool { return s.w.tasks.came }
+
 func (s *fakeSession) Detach(ctx context.Context) {
 	_ = s.w.call(ctx, "Detach", func() error {
 		s.change(func() { s.detach = true })

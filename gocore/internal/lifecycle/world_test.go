@@ -83,6 +83,7 @@ type tasks struct {
 	traps bool                     // TERM does not end them
 	mute  bool                     // they never end by themselves, not by KILL either
 	early map[uint32]time.Duration // tasks that end before the others
+	came  bool                     // all their output has, and no end
 }
 
 // fault is what goes wrong with one call of a port.

@@ -64,6 +64,11 @@ func Judge(r podstatus.Reading, statuses []uint32, oomKills uint32) Verdict {
 
 const deleted = Tag + "the Pod was deleted by somebody else while the job ran"
 
+// OutputCut: how the tasks ended is known by the Pod, and not by the stream that brings their output.
+func OutputCut() string {
+	return line("", "the connection to the Pod was lost before all output had come: the end of the output may be missing")
+}
+
 func allZero(statuses []uint32) bool {
 	for _, s := range statuses {
 		if s != 0 {

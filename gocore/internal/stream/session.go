@@ -319,6 +319,17 @@ func (s *Session) Exits(ctx context.Context) ([]Exit, error) {
 	return exits, nil
 }
 
+// OutputCame says whether all that the tasks wrote is here or with their relays: podinit has said how
+// much it is.
+func (s *Session) OutputCame() bool {
+	for _, r := range s.Relays {
+		if !r.ended() {
+			return false
+		}
+	}
+	return true
+}
+
 // Detach tells podinit to go and ends Run. When it returns, Run is about to
 // have returned, or ctx has ended first. May be called twice, and without Run.
 func (s *Session) Detach(ctx context.Context) {

@@ -31,8 +31,21 @@ func TestSessionCarriesAll(t *testing.T) {
 			require.Equal(t, exits[i], *m.exit)
 		}
 		require.True(t, w.podinit.wasDetached())
+		require.True(t, w.session.OutputCame())
 		require.Equal(t, 1, w.dialled())
 		require.Equal(t, "model", w.session.Version())
 		require.Equal(t, []string{StageStartSent, StageFirstByte}, w.stages, "once each")
+	})
+}
+
+func TestOutputThatHasNotCome(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 2)
+		defer w.close()
+		w.podinit.tasks[0].writes(pattern(1, 100), nil, Exit{})
+		require.NoError(t, w.start())
+		_, err := w.session.Exit(w.ctx, 0)
+		require.NoError(t, err)
+		require.False(t, w.session.OutputCame(), "the other task runs")
 	})
 }

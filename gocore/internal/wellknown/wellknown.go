@@ -96,22 +96,20 @@ func PodinitConfigMap(podinit []byte) string {
 	return "slurm-k8s-podinit-" + hex.EncodeToString(sum[:8])
 }
 
-// Linger is how long process 1 waits for the last acknowledgement: its report stays behind it.
-const Linger = time.Minute
-
-// PodinitLimits are podinit's own limits as its command line has them, in whole seconds.
-func PodinitLimits(orphan, start, linger time.Duration) []string {
+// PodinitLimits are podinit's own limits as its command line has them, in whole seconds. It keeps what
+// nobody has acknowledged for as long as its tasks would wait for a core: Kubernetes' API may be away as
+// they end, and their last output is nowhere else.
+func PodinitLimits(orphan, start time.Duration) []string {
 	seconds := func(name string, d time.Duration) string {
 		return fmt.Sprintf("--%s=%d", name, (d+time.Second-1)/time.Second)
 	}
-	return []string{seconds("orphan-timeout", orphan), seconds("start-timeout", start), seconds("linger", linger)}
+	return []string{seconds("orphan-timeout", orphan), seconds("start-timeout", start), seconds("linger", orphan)}
 }
 
 // JoinCommand is the command line by which a step joins a container; it and the pump's are the
-// only ones that the node's credential may exec. It leaves no report: it waits for a core that
-// comes late as long as its tasks would.
+// only ones that the node's credential may exec.
 func JoinCommand(session uint64, orphan, start time.Duration) []string {
-	return append([]string{PodinitPath, "join", fmt.Sprintf("--session=%016x", session)}, PodinitLimits(orphan, start, orphan)...)
+	return append([]string{PodinitPath, "join", fmt.Sprintf("--session=%016x", session)}, PodinitLimits(orphan, start)...)
 }
 
 // PumpCommand is the command line of podinit's pump.
