@@ -103,6 +103,9 @@ func (s *Step) concludeAbandoned(o outcome) {
 	}
 	s.keepUsage()
 	s.exit(o.exits)
+	if !s.started.Load() { // Slurm may have ended this node's part alone
+		s.endStep()
+	}
 }
 
 // end fails the job with a reason.

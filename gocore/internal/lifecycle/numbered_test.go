@@ -137,6 +137,35 @@ func TestStepStartsOnAllNodesOrNone(t *testing.T) {
 			assert.Equal(t, 1, w.slurm.stepEnds)
 		})
 	})
+	t.Run("a part that is ended before the start ends all", func(t *testing.T) {
+		for name, end := range map[string]func(*world){
+			"its relay is killed": (*world).kill,
+			"its relay got TERM":  (*world).term,
+			"its slurmstepd ends": func(w *world) { w.step.stop(errFinish) },
+		} {
+			t.Run(name, func(t *testing.T) {
+				bubble(t, func(w *world) {
+					w.numbered(2)
+					w.after(5*time.Second, func() { end(w) })
+				}, func(t *testing.T, w *world) {
+					assert.Zero(t, w.starts)
+					assert.Equal(t, 1, w.slurm.stepEnds, "the other nodes would wait for this one's Pod")
+					assert.Less(t, w.ran, 8*time.Second)
+				})
+			})
+		}
+	})
+	t.Run("a part that is killed after the start ends itself alone", func(t *testing.T) {
+		bubble(t, func(w *world) {
+			w.numbered(2)
+			w.cluster.peer(time.Second, starts(time.Second)...)
+			w.tasks.take = time.Hour
+			w.after(time.Minute, w.kill)
+		}, func(t *testing.T, w *world) {
+			assert.Equal(t, 1, w.starts)
+			assert.Zero(t, w.slurm.stepEnds, "srun's --kill-on-bad-exit decides")
+		})
+	})
 	t.Run("an image that is none ends all", func(t *testing.T) {
 		bubble(t, func(w *world) { w.numbered(2); lives["bad image"](w) }, func(t *testing.T, w *world) {
 			assert.Zero(t, w.starts)
