@@ -83,11 +83,7 @@ func ParseClaim(value string) (Claimed, error) {
 }
 
 func claimSize(flag, value, word string) (resource.Quantity, error) {
-	// A quantity may be as long as it likes, and the library reads all of it.
-	if len(word) > 32 {
-		return resource.Quantity{}, fault(flag, value, "what stands first is not a size, such as 10Gi")
-	}
-	size, err := resource.ParseQuantity(word)
+	size, err := site.ParseQuantity(word)
 	switch {
 	case err != nil:
 		return resource.Quantity{}, fault(flag, value, "%q is not a size, such as 10Gi", word)

@@ -105,6 +105,9 @@ func TestParseClaim(t *testing.T) {
 		"job:7:keep":                   `"keep": not an absolute path`,
 		"job:7:/proc":                  `"/proc": reserved`,
 		strings.Repeat("1", 40) + "Gi": "is not a size",
+		"1e99999999":                   `"1e99999999" is not a size`,
+		"1e-99999999:fast":             `"1e-99999999" is not a size`,
+		".":                            `"." is not a size`,
 	} {
 		_, err := ParseClaim(value)
 		assert.ErrorContains(t, err, want, value)
@@ -140,7 +143,7 @@ func FuzzParseMounts(f *testing.F) {
 }
 
 func FuzzParseClaim(f *testing.F) {
-	for _, seed := range []string{"10Gi:fast:/big", "1e3Gi", "1Ei", "9999999999999999999Ei", "1Gi:keep", "job:7:/a"} {
+	for _, seed := range []string{"10Gi:fast:/big", "1e3Gi", "1Ei", "9999999999999999999Ei", "1Gi:keep", "job:7:/a", "1e99999999", "1e-99999999:keep", ".5Gi", "5.Gi"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, value string) {

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/option"
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/site"
@@ -63,7 +62,7 @@ func (s *Storage) placeClaim(asked *option.Claimed, otherwise string) []error {
 func claimFaults(asked *option.Claimed, rules site.Claims) []error {
 	flag := option.Flag(option.PVC)
 	var faults []error
-	if most, err := resource.ParseQuantity(rules.MaxSize); err != nil || asked.Size.Cmp(most) > 0 {
+	if most, err := site.ParseQuantity(rules.MaxSize); err != nil || asked.Size.Cmp(most) > 0 {
 		faults = append(faults, fmt.Errorf("%s: more than the site's %s: %q", flag, rules.MaxSize, asked.Size.String()))
 	}
 	switch {

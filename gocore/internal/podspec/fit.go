@@ -128,7 +128,7 @@ func amounts(reserve site.Reserve) (cpu, memory int64, err error) {
 		if text == "" || err != nil {
 			return 0
 		}
-		q, fault := resource.ParseQuantity(text)
+		q, fault := site.ParseQuantity(text)
 		if fault != nil || q.Sign() < 0 {
 			err = fmt.Errorf("resources.reserve.%s: %q is not a quantity", key, text)
 			return 0

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/job"
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/option"
@@ -163,7 +162,7 @@ func source(v site.Volume, pull corev1.PullPolicy) corev1.VolumeSource {
 	case site.KindImage:
 		return corev1.VolumeSource{Image: &corev1.ImageVolumeSource{Reference: v.Image, PullPolicy: pull}}
 	case site.KindEmptyDir:
-		size, _ := resource.ParseQuantity(v.EmptyDir.Size) // checked by site.Validate
+		size, _ := site.ParseQuantity(v.EmptyDir.Size) // checked by site.Validate
 		dir := &corev1.EmptyDirVolumeSource{SizeLimit: &size}
 		if v.EmptyDir.Memory {
 			dir.Medium = corev1.StorageMediumMemory

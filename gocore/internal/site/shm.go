@@ -27,7 +27,7 @@ func (p Pod) ShmBytes(memory int64) (int64, error) {
 		const mebi = 1 << 20
 		return memory / 100 * int64(n) / mebi * mebi, nil
 	}
-	q, err := resource.ParseQuantity(p.ShmSize)
+	q, err := ParseQuantity(p.ShmSize)
 	if err != nil || q.Cmp(resource.MustParse(minShm)) < 0 {
 		return 0, fmt.Errorf("%q is neither a Kubernetes quantity of at least %s, such as \"8Gi\", nor a part of the job's memory, such as \"50%%\"", p.ShmSize, minShm)
 	}

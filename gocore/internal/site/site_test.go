@@ -273,6 +273,7 @@ func FuzzLoad(f *testing.F) {
 	f.Add([]byte(placementText))
 	f.Add([]byte("registries: {rewrite: {docker.io: 'm.x:5/d'}, allow: ['m.x:5', 'a.b/c:1'], require_digest: yes, pull_secrets: [s]}"))
 	f.Add([]byte("a: &a [*a]"))
+	f.Add([]byte("pod: {shm_size: 1e99999999}\nresources: {reserve: {memory: 1e-99999999}}\nclaims: {max_size: .5Ti}"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		config, err := Parse(data)
 		if err != nil {

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation"
 )
 
@@ -127,7 +126,7 @@ func checkAmounts(f *faults, at string, amounts map[string]string) {
 		for _, problem := range validation.IsQualifiedName(name) {
 			f.add(joined(at, name), "%q: %s", name, problem)
 		}
-		if q, err := resource.ParseQuantity(amounts[name]); err != nil || q.Sign() < 0 {
+		if q, err := ParseQuantity(amounts[name]); err != nil || q.Sign() < 0 {
 			f.add(joined(at, name), "%q is not a Kubernetes quantity such as \"32\" or \"128Gi\"", amounts[name])
 		}
 	}

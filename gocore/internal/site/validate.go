@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/google/go-containerregistry/pkg/name"
-	"k8s.io/apimachinery/pkg/api/resource"
 )
 
 // Bounds that are not obvious.
@@ -111,7 +110,7 @@ func (c *Config) validateResources(f *faults) {
 		if r.value == "" {
 			continue
 		}
-		if q, err := resource.ParseQuantity(r.value); err != nil || q.Sign() < 0 {
+		if q, err := ParseQuantity(r.value); err != nil || q.Sign() < 0 {
 			f.add(r.key, "%q is not a Kubernetes quantity such as \"500m\" or \"1Gi\"", r.value)
 		}
 	}

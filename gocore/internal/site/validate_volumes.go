@@ -100,7 +100,7 @@ func (f *faults) hostDirectory(key, value string) {
 
 // size wants a whole number of bytes, at least 1Mi: less is "10" where "10Gi" was meant.
 func (f *faults) size(key, value string) {
-	if q, err := resource.ParseQuantity(value); err != nil || q.Cmp(resource.MustParse(minShm)) < 0 {
+	if q, err := ParseQuantity(value); err != nil || q.Cmp(resource.MustParse(minShm)) < 0 {
 		f.add(key, "%q is not a Kubernetes quantity of at least %s, such as \"10Gi\"", value, minShm)
 	}
 }
