@@ -25,7 +25,9 @@ func (c *evidence) judgeOutput(deserved bool, say func(string, ...any)) {
 		}
 		return
 	}
-	if gap := c.gap(deserved && c.state != "CANCELLED"); gap != "" {
+	// What process 1 still had of it goes with that; how the tasks ended may be known all the same.
+	lost := c.effect(deadly, forced) && strings.Contains(c.err+c.out, "output may be missing")
+	if gap := c.gap(deserved && c.state != "CANCELLED" && !lost); gap != "" {
 		say("%s", gap)
 	}
 }
