@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <poll.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -51,11 +52,20 @@ static _Noreturn void become(void)
 	_exit(1);
 }
 
+/* The core closes its end where all tasks are over: a process for nobody would only be in the way of the
+ * step's end, since Slurm finds it and waits for it. */
+static bool core_closed(void)
+{
+	struct pollfd file = { .fd = sock, .events = POLLIN };
+
+	return poll(&file, 1, 0) > 0 && file.revents & (POLLHUP | POLLERR);
+}
+
 void spawn_serve(void)
 {
 	if (sock < 0)
 		return;
-	if (fork() == 0)
+	if (!core_closed() && fork() == 0)
 		become();
 	close(sock);
 	sock = -1;
@@ -63,9 +73,5 @@ void spawn_serve(void)
 
 void spawn_end(void)
 {
-	struct pollfd file = { .fd = sock, .events = POLLIN };
-
-	/* The core has closed its end where all tasks are over. */
-	if (sock >= 0 && (poll(&file, 1, 0) <= 0 || !(file.revents & POLLHUP)))
-		spawn_serve();
+	spawn_serve();
 }

@@ -26,12 +26,16 @@ class Relay:
     """A relay as slurmstepd would start it, and the core's end of its socket."""
 
     def __init__(self, argv=("/bin/true",), stdin=subprocess.DEVNULL, stdout=None, stderr=None, environment=None,
-                 batch=False, prepend=False, hello=True, **popen):
+                 batch=False, prepend=False, hello=True, commands=None, **popen):
         self.directory = tempfile.TemporaryDirectory(prefix="relay-")
         self.core, theirs = socket.socketpair()
         self.out, self.err = self.path("out"), self.path("err")
         variables = {"PATH": "/usr/bin:/bin", "SLURM_JOB_ID": "7", "SLURM_K8S_RELAY_FD": str(theirs.fileno())}
         variables.update(environment or {})
+        passed = [theirs.fileno()]
+        if commands:
+            variables["SLURM_K8S_COMMANDS_FD"] = str(commands.fileno())
+            passed.append(commands.fileno())
         if prepend:
             command = ["relay", "--task", "--", *argv]
         else:
@@ -41,8 +45,10 @@ class Relay:
             variables["SLURM_K8S_BATCH"] = "1"
         with open(self.out, "ab") as out, open(self.err, "ab") as err:
             self.process = subprocess.Popen(command, executable=BINARY, stdin=stdin, stdout=stdout or out,
-                                            stderr=stderr or err, env=variables, pass_fds=[theirs.fileno()], **popen)
+                                            stderr=stderr or err, env=variables, pass_fds=passed, **popen)
         theirs.close()
+        if commands:
+            commands.close()
         self.decoder, self.frames, self.acknowledged, self.input = wire.Decoder(0), [], {}, b""
         self.records = wire.records(self.hello()) if hello else []
 
@@ -564,6 +570,32 @@ class Terminal(RelayTest):
         relay.exit(0)
         self.assertEqual(relay.wait(), 0)
         self.assertEqual(termios.tcgetattr(slave)[3], before[3])
+
+
+class Calls(RelayTest):
+    """The socket of Slurm's commands. Slurm finds every process of a step that ends, and waits a second for it."""
+
+    def relay_with_commands(self):
+        ours, its = socket.socketpair()
+        self.addCleanup(ours.close)
+        return self.relay(commands=its), ours
+
+    def children(self, relay):
+        return read_text("/proc/%d/task/%d/children" % (relay.process.pid, relay.process.pid))
+
+    def test_no_process_once_the_core_has_closed(self):
+        for before in (b"", wire.Frame(wire.START).encode()):
+            relay, commands = self.relay_with_commands()
+            relay.process.send_signal(signal.SIGSTOP)  # so that it sees all of this at once
+            os.waitid(os.P_PID, relay.process.pid, os.WSTOPPED | os.WNOWAIT)
+            commands.sendall(before)
+            commands.close()
+            relay.send(wire.HEARTBEAT, offset=1)
+            relay.process.send_signal(signal.SIGCONT)
+            relay.expect(wire.HEARTBEAT)
+            self.assertEqual(self.children(relay), "")
+            relay.exit(0)
+            self.assertEqual(relay.wait(), 0)
 
 
 if __name__ == "__main__":
