@@ -8,6 +8,7 @@ VERSION := 0.1.0
 GO ?= go
 GOFLAGS_ALL := -trimpath -ldflags '-s -w -X main.version=$(VERSION)'
 GO_SOURCES := $(shell find gocore -name '*.go' -o -name '*.c' -path 'gocore/*') go.mod go.sum include/gocore.h
+E2E_FAULTS ?= -short -seed 1
 export SLURM_K8S_LAB ?= $(if $(filter /%,$(SLURM_K8S_CLUSTER)),$(SLURM_K8S_CLUSTER),/var/tmp/slurm-k8s-cluster)
 unexport SLURM_K8S_CLUSTER
 
@@ -67,7 +68,7 @@ test-c: ## Tests of relay, podinit and the plugin, under ASan and UBSan.
 	@$(MAKE) --no-print-directory test-c-podinit test-c-spank
 
 .PHONY: test-e2e
-test-e2e: build ## End to end on a real Slurm and a real Kubernetes; with E2E_FAULTS="-short -seed 1" faults behind it.
+test-e2e: build ## End to end on a real Slurm and a real Kubernetes, with a short run of faults: E2E_FAULTS="-short -seed 7", or none.
 	E2E_FAULTS="$(E2E_FAULTS)" tests/e2e/run
 
 .PHONY: rights
