@@ -44,8 +44,9 @@ var rows = []row{
 	{3, "100 jobs of no length, as an array", (*bench).manyJobs},
 	{4, "memory of slurmstepd while a job sleeps, and sizes of the programs", (*bench).memory},
 	{5, "requests for one job", (*bench).requests},
-	{6, "output of short lines", (*bench).output},
+	{6, "output: of short lines, of lines of 64 KiB, and without a newline; idle streams", (*bench).outputs},
 	{7, "many Kubernetes nodes: kube-scheduler's word on a job's Pod, and what the job and the collector cost", (*bench).scale},
+	{8, "jobs that do nothing, at once on one Slurm node, their Pods a fake kubelet's", (*bench).oneNode},
 }
 
 func main() {
