@@ -160,7 +160,9 @@ func (w *world) cancel(ctx context.Context, o *order) {
 	testcluster.Until(2*time.Minute, func() bool {
 		return w.as(ctx, o.user, "scancel", "--name="+o.name()).Run() == nil || ctx.Err() != nil
 	})
-	w.log("%s is cancelled by its user", o.name())
+	if ctx.Err() == nil {
+		w.log("%s is cancelled by its user", o.name())
+	}
 }
 
 // settle waits until no job is left, as long as jobs end, and helps as an administrator would: requeued jobs need not wait

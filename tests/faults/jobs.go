@@ -48,7 +48,7 @@ var jobKinds = []*jobKind{
 	{name: "cancelled", what: "cancelled by its user", low: 300, high: 300, body: slowly, tasks: 1, cancelled: true, requeue: true},
 	{name: "srun", what: "srun by itself", low: 20, high: 120, body: slowly, srun: true, steps: "-n1 -l", tasks: 1},
 	{name: "disk", what: "its --output is on a small disk", low: 60, high: 200, body: slowly, small: true, tasks: 1, requeue: true},
-	{name: "large", what: "all cpus of a Slurm node", low: 20, high: 80, body: slowly, sbatch: []string{"-N1", "-n1", "-c8"}, tasks: 1, requeue: true},
+	{name: "large", what: "8 cpus, which is a whole Slurm node of the tests", low: 20, high: 80, body: slowly, sbatch: []string{"-N1", "-n1", "-c8"}, tasks: 1, requeue: true},
 }
 
 // deck has each kind as often as it says.

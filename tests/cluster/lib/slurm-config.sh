@@ -93,8 +93,8 @@ write_slurm_config() {
 		AccountingStoreFlags=job_comment
 
 		GresTypes=gpu
-		NodeName=n1 NodeHostname=$host NodeAddr=$address Port=$((PORT_SLURMD + 1)) CPUs=8 RealMemory=8000 Gres=gpu:2 State=UNKNOWN
-		NodeName=n2 NodeHostname=$host NodeAddr=$address Port=$((PORT_SLURMD + 2)) CPUs=8 RealMemory=8000 Gres=gpu:2 State=UNKNOWN
+		NodeName=n1 NodeHostname=$host NodeAddr=$address Port=$((PORT_SLURMD + 1)) CPUs=${SLURM_K8S_SLURM_CPUS:-8} RealMemory=8000 Gres=gpu:2 State=UNKNOWN
+		NodeName=n2 NodeHostname=$host NodeAddr=$address Port=$((PORT_SLURMD + 2)) CPUs=${SLURM_K8S_SLURM_CPUS:-8} RealMemory=8000 Gres=gpu:2 State=UNKNOWN
 		PartitionName=DEFAULT Nodes=n1,n2 DefaultTime=10 MaxTime=INFINITE State=UP
 		PartitionName=main Default=YES PriorityTier=1
 		PartitionName=high PriorityTier=10
