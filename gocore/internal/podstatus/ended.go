@@ -57,8 +57,11 @@ const (
 	reasonUnknown = "ContainerStatusUnknown"
 )
 
-// exitUnknown is what containerd says of a container whose end it did not see (cri: internal/cri/server, unknownExitCode).
-const exitUnknown = 255
+// What containerd says of a container whose end it did not see (cri: internal/cri/server, unknownExitCode, unknownExitReason).
+const (
+	exitUnknown   = 255
+	reasonNotSeen = "Unknown"
+)
 
 // KilledFromOutside tells whether podinit, which waited for its order to start, was killed or lost: by a
 // restart of kubelet or containerd, by an administrator. Another Pod need not fare the same. Memory is another
@@ -67,7 +70,7 @@ func (e *End) KilledFromOutside() bool {
 	switch {
 	case e == nil || e.OOM || e.Deadline:
 		return false
-	case e.Words.Reason == reasonUnknown || e.Code == exitUnknown:
+	case e.Lost || e.Code == exitUnknown:
 		return true
 	}
 	return e.Signal == int(syscall.SIGKILL) || e.Signal == int(syscall.SIGTERM)
@@ -92,6 +95,7 @@ func end(pod *corev1.Pod, status *corev1.ContainerStatus) *End {
 	e.Ran = t.Reason != reasonStartError && t.Reason != reasonCannotRun
 	e.At = t.FinishedAt.Time
 	e.OOM = t.Reason == reasonOOM
+	e.Lost = t.Reason == reasonUnknown || t.ExitCode == exitUnknown && t.Reason == reasonNotSeen
 	if !e.Deadline && !e.Disruption.Any() || !e.Words.Any() {
 		e.Words = Words{t.Reason, t.Message}
 	}

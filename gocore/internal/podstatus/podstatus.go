@@ -82,6 +82,8 @@ type End struct {
 	Orphaned bool
 	// Deadline: activeDeadlineSeconds, the outermost net, ended it.
 	Deadline bool
+	// Lost: the node does not know any more how the container ended, since it was started anew or set up again.
+	Lost bool
 	// Disruption is Reading's.
 	Disruption Words
 	// Deleted: somebody asked for the deletion, or the Pod is gone.

@@ -139,6 +139,7 @@ func TestEnd(t *testing.T) {
 	type want struct {
 		code, signal   int
 		ran, oom, gone bool
+		lost           bool
 		report         *Report
 		disruption     string
 		words          string
@@ -156,7 +157,8 @@ func TestEnd(t *testing.T) {
 		"preempted":      {pod(ended(143, "Error", ""), taint, deleting), want{code: 143, signal: 15, ran: true, gone: true, disruption: "PreemptionByScheduler", words: "Error"}},
 		"evicted": {pod(ended(137, "Error", ""), phase(corev1.PodFailed, "Evicted", "The node was low on resource: memory.")),
 			want{code: 137, signal: 9, ran: true, disruption: "Evicted", words: "Evicted"}},
-		"status unknown": {pod(ended(137, "ContainerStatusUnknown", "The container could not be located when the pod was terminated")), want{code: -1, ran: true, words: "ContainerStatusUnknown"}},
+		"status unknown": {pod(ended(137, "ContainerStatusUnknown", "The container could not be located when the pod was terminated")), want{code: -1, ran: true, lost: true, words: "ContainerStatusUnknown"}},
+		"not seen":       {pod(ended(255, "Unknown", "")), want{code: 255, ran: true, lost: true, words: "Unknown"}},
 		"never ran":      {pod(phase(corev1.PodFailed, "OutOfcpu", "Pod was rejected")), want{code: -1, words: "OutOfcpu"}},
 		"start error":    {pod(ended(128, "StartError", "exec: no such file")), want{code: 128, words: "StartError"}},
 		"code 255":       {pod(ended(255, "Error", "")), want{code: 255, ran: true, words: "Error"}},
@@ -164,7 +166,7 @@ func TestEnd(t *testing.T) {
 	} {
 		e := Read(c.pod).End
 		require.NotNil(t, e, name)
-		got := want{e.Code, e.Signal, e.Ran, e.OOM, e.Deleted, e.Report, e.Disruption.Reason, e.Words.Reason}
+		got := want{e.Code, e.Signal, e.Ran, e.OOM, e.Deleted, e.Lost, e.Report, e.Disruption.Reason, e.Words.Reason}
 		assert.Empty(t, cmp.Diff(c.want, got, cmp.AllowUnexported(want{})), name)
 	}
 	assert.True(t, Read(pod(ended(143, "Error", ""), phase(corev1.PodFailed, "DeadlineExceeded", "Pod was active on the node longer than the specified deadline"))).End.Deadline)

@@ -56,6 +56,8 @@ func Judge(r podstatus.Reading, statuses []uint32, oomKills uint32) Verdict {
 		v.Reason = deleted
 	case r.StartFault != nil:
 		v.Reason = CannotStart(r.StartFault)
+	case end.Lost:
+		v.Disrupted, v.Reason = true, containerLost(end)
 	default:
 		v.Reason = lost(end)
 	}
@@ -112,6 +114,11 @@ func Disrupted(e podstatus.End) string {
 		return line(wordsOf(e.Disruption), "%s (node %s)", sentence, e.NodeName)
 	}
 	return line(wordsOf(e.Disruption), "%s", sentence)
+}
+
+// containerLost: a node that was started anew says so of what ran on it before.
+func containerLost(e podstatus.End) string {
+	return line(wordsOf(e.Words), "the Pod's Kubernetes node has lost its container, as when it is started anew (node %s)", e.NodeName)
 }
 
 // lost: the Pod ended, and nobody knows how its tasks did.
