@@ -94,16 +94,24 @@ func (s *Step) concludePutBack(o outcome) {
 func (s *Step) concludeAbandoned(o outcome) {
 	s.Log.Infof("the step ends: %v", o.cause)
 	var signal cancelled
-	if o.exits == nil && errors.As(o.cause, &signal) {
+	signalled := errors.As(o.cause, &signal)
+	if o.exits == nil && signalled {
 		o.exits = s.sameExit(uint32(signal))
 	}
+	unstarted := !s.started.Load() // and Slurm may have ended this node's part alone
+	if unstarted && !signalled {
+		s.writing.Go(func() { // not behind a Pod that goes slowly: the other nodes wait for this one's
+			defer recoverTo(s.Log)
+			s.endStep()
+		})
+	}
 	s.cleanUp(true) // first: Slurm may be slow, and Finish's time is short
-	if !s.started.Load() && s.Job.IsBatch() {
+	if unstarted && s.Job.IsBatch() {
 		s.rememberUnstarted()
 	}
 	s.keepUsage()
 	s.exit(o.exits)
-	if !s.started.Load() { // Slurm may have ended this node's part alone
+	if unstarted && signalled { // now that the relays here end by the signal, not by Slurm's KILL
 		s.endStep()
 	}
 }

@@ -155,6 +155,16 @@ func TestStepStartsOnAllNodesOrNone(t *testing.T) {
 			})
 		}
 	})
+	t.Run("a part that is killed before the start ends all before its own Pod is gone", func(t *testing.T) {
+		bubble(t, func(w *world) {
+			w.numbered(2)
+			w.cluster.stuck = true
+			w.after(5*time.Second, w.kill)
+		}, func(t *testing.T, w *world) {
+			assert.Equal(t, 1, w.slurm.stepEnds)
+			assert.Less(t, w.first["EndStep"], 5100*time.Millisecond)
+		})
+	})
 	t.Run("a part that is killed after the start ends itself alone", func(t *testing.T) {
 		bubble(t, func(w *world) {
 			w.numbered(2)

@@ -76,7 +76,7 @@ type Step struct {
 	launches   []stream.Launch
 	record     job.Record
 	used       *job.StepRecord // of the step, until it is written
-	writing    sync.WaitGroup  // the goroutine that writes it
+	writing    sync.WaitGroup  // what else is written to Slurm beside the end: it, and the end of the step elsewhere
 	pullSecret []byte          // of the user's own; nil: none
 	pullsUntil time.Time       // a pull that is denied before is tried again
 	namespace  tried           // what was done about a namespace that may not be there
