@@ -18,7 +18,7 @@ $(SPANK_OUT)/spank_k8s.so: $(SPANK_SOURCES) $(SPANK_HEADERS) spank/spank_k8s.map
 	@mv -f $@.new $@
 
 # The tests: the shim's sources without slurm_api.c, which is the test's own, under sanitizers.
-SPANK_TESTS := legacy options submit refused launch components component_step allocate step step_fault numbered join host epilog amend metadata
+SPANK_TESTS := legacy options submit refused launch launch_refused components component_member component_step allocate step step_fault numbered join host epilog amend metadata
 SPANK_TEST_CFLAGS := $(SPANK_CFLAGS) -Wno-unused-result -O1 -g -fno-omit-frame-pointer \
 	-fsanitize=address,undefined -fno-sanitize-recover=all
 SPANK_TEST_OBJECTS := $(patsubst spank/%.c,$(SPANK_BUILD)/%.o,$(filter-out spank/slurm_api.c,$(SPANK_SOURCES))) \
