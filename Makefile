@@ -60,7 +60,7 @@ clean: ## Remove what was built here; the caches of Kubernetes and images stay.
 .PHONY: test-go
 test-go: ## Unit tests of the Go packages, with the race detector.
 	$(GO) vet ./gocore/... ./deploy/... && $(GO) vet -tags e2e ./tests/...
-	$(GO) test -race ./gocore/... ./tests/fakekubelet ./tests/faults ./tests/rights
+	$(GO) test -race ./gocore/... ./tests/bench/... ./tests/fakekubelet ./tests/faults ./tests/rights
 
 .PHONY: test-c
 test-c: ## Tests of relay, podinit and the plugin, under ASan and UBSan.

@@ -35,7 +35,7 @@ const bareLabel = "slurm-k8s-bench/bare"
 
 // newBare is one whose Pods are gone when the bench is.
 func newBare(b *bench) (*bareClient, error) {
-	config, err := clientcmd.BuildConfigFromFlags("", b.lab.Vars["KUBECONFIG"])
+	config, err := clientcmd.BuildConfigFromFlags("", os.Getenv("KUBECONFIG"))
 	if err != nil {
 		return nil, err
 	}

@@ -33,6 +33,13 @@ func (c *changes) make(what string, do, undo func() error) (back func() error, e
 	return func() error { return c.takeBack(one) }, do()
 }
 
+// more changes what was made before once more, so that the same takes it back.
+func (c *changes) more(do func() error) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return do()
+}
+
 func (c *changes) takeBack(one *change) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()

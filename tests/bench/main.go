@@ -40,10 +40,10 @@ type row struct {
 
 var rows = []row{
 	{1, "what a job without our options pays", (*bench).unused},
-	{2, "a batch job that sleeps for 2 s: time beyond the 2 s, and CPU of the whole machine", (*bench).oneJob},
-	{3, "100 jobs of no length, as an array", (*bench).manyJobs},
-	{4, "memory of slurmstepd while a job sleeps, and sizes of the programs", (*bench).memory},
-	{5, "requests for one job", (*bench).requests},
+	{2, "a batch job that sleeps for 2 s", (*bench).oneJob},
+	{3, "many jobs of no length, as an array; many Pods that start at once; steps of many tasks", (*bench).manyJobs},
+	{4, "slurmstepd of jobs that run on and on; sizes and start of the programs", (*bench).memory},
+	{5, "requests to Kubernetes and to slurmctld, and what is left behind in Kubernetes", (*bench).requests},
 	{6, "output: of short lines, of lines of 64 KiB, and without a newline; idle streams", (*bench).outputs},
 	{7, "many Kubernetes nodes: kube-scheduler's word on a job's Pod, and what the job and the collector cost", (*bench).scale},
 	{8, "jobs that do nothing, at once on one Slurm node, their Pods a fake kubelet's", (*bench).oneNode},
@@ -53,12 +53,17 @@ func main() {
 	wanted := flag.String("rows", "", "only these, by number: 1,2")
 	b := &bench{}
 	b.sizes.flags(flag.CommandLine)
+	alone := flag.String(aloneFlag[1:], "", "run this in a Pod as the bare client does, and nothing else")
 	flag.Parse()
 	if flag.NArg() > 0 {
 		fmt.Fprintln(os.Stderr, "bench: what is", flag.Arg(0), "for? See -help")
 		os.Exit(2)
 	}
-	if err := b.measure(*wanted); err != nil {
+	run := func() error { return b.measure(*wanted) }
+	if *alone != "" {
+		run = func() error { return b.alone(*alone) }
+	}
+	if err := run(); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}

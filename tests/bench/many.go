@@ -5,7 +5,7 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
+	"path/filepath"
 	"sync"
 	"time"
 
@@ -13,65 +13,85 @@ import (
 	"github.com/slurm-k8s/slurm-k8s/tests/testcluster"
 )
 
-const many = 100
+// manyAtOnce is how many jobs of one cpu both Slurm nodes have room for, and so what the bare client does at a time.
+const manyAtOnce = 16
 
-// manyJobs compares how fast jobs of no length go.
-func (b *bench) manyJobs() (gauge.Lines, error) {
-	array := func(args ...string) func() error {
-		return func() error {
-			id, err := b.sbatch(append([]string{fmt.Sprintf("--array=1-%d", many), "-o", "/dev/null", "--mem=50M"}, append(args, "--wrap", "true")...)...)
-			if err != nil {
-				return err
-			}
-			return allEnded(id)
-		}
-	}
+// manyJobs compares how fast jobs go: many of no length, Pods that start all at once, and a step of many tasks.
+func (b *bench) manyJobs() (lines gauge.Lines, err error) {
 	bare, err := newBare(b)
 	if err != nil {
 		return nil, err
 	}
-	ways := []struct {
-		name string
-		run  func() error
-	}{
-		{"plain Slurm", array()},
-		{"slurm-k8s", array(inPod(os.Getenv("IMAGE_TINY"))...)},
-		{"a bare Go client, 16 at a time", func() error { return bare.runMany(many, 16) }},
-	}
-	lines := make(gauge.Lines, len(ways))
-	for range 2 {
-		for i, way := range ways {
-			seconds, err := gauge.Timed(way.run)
+	const plain = "plain Slurm: jobs of no length"
+	rate := func(what, against string, run func() error) func() error {
+		return func() error {
+			seconds, err := gauge.Timed(run)
 			if err != nil {
-				return nil, fmt.Errorf("%s: %w", way.name, err)
+				return fmt.Errorf("%s: %w", what, err)
 			}
-			lines[i].Samples = append(lines[i].Samples, many/seconds)
+			lines.Add(what, "a second", against, float64(b.many)/seconds)
+			return nil
 		}
 	}
-	for i, way := range ways {
-		lines[i].What, lines[i].Unit = way.name, "jobs/s"
-		if i > 0 {
-			lines[i].Against = ways[0].name
-		}
+	client := fmt.Sprintf("a bare Go client, %d Pods of no length at a time", manyAtOnce)
+	if err := gauge.Turns(max(1, b.n/5),
+		rate(plain, "", func() error { return b.array() }),
+		rate(client, plain, func() error { return bare.runMany(b.many, manyAtOnce) }),
+		rate("slurm-k8s: jobs of no length", client, func() error { return b.array(inPod(benchImage())...) }),
+	); err != nil {
+		return lines, err
 	}
-	return lines, nil
+	if err := b.startTogether(bare, &lines); err != nil {
+		return lines, err
+	}
+	return lines, b.stepsOfTasks(&lines)
 }
 
-// allEnded waits until an array has left the queue, and wants all its tasks COMPLETED.
-func allEnded(id string) error {
-	if !testcluster.Until(10*time.Minute, func() bool {
-		out, err := testcluster.Run(20*time.Second, "squeue", "-h", "-j", id, "-o", "%A")
-		return err == nil && out == ""
-	}) {
-		return fmt.Errorf("array %s has not ended after 10 min", id)
+// array runs one of jobs of no length, to the end of the last.
+func (b *bench) array(args ...string) error {
+	log, err := gauge.MarkLog(filepath.Join(b.lab.Dir, "log/slurmctld.log"))
+	if err != nil {
+		return err
+	}
+	id, err := b.sbatch(append([]string{fmt.Sprintf("--array=1-%d", b.many), "-o", "/dev/null", "--mem=50M"}, append(args, "--wrap", "true")...)...)
+	if err != nil {
+		return err
+	}
+	if _, err := log.AwaitSome(10*time.Minute+time.Duration(b.many)*time.Second, b.many, "JobId="+id+"_", " done"); err != nil {
+		return err
 	}
 	records, err := testcluster.Records(id)
 	if err != nil {
 		return err
 	}
 	for _, r := range records {
-		if r["JobState"] != "COMPLETED" {
+		if r["JobState"] != "COMPLETED" && r["JobState"] != "COMPLETING" {
 			return fmt.Errorf("%s", r)
+		}
+	}
+	return nil
+}
+
+// stepsOfTasks are those of srun, on one node, on which tasks share cpus.
+func (b *bench) stepsOfTasks(lines *gauge.Lines) error {
+	for _, tasks := range []int{1, 8, 128} {
+		way := func(name, against string, args ...string) func() error {
+			what := func(of string) string { return fmt.Sprintf("%s: srun of %d tasks of no length", of, tasks) }
+			return func() error {
+				words := append([]string{"-N1", "-O", fmt.Sprint("-n", tasks), "--mem=500M"}, append(args, "true")...)
+				seconds, err := gauge.Timed(func() error { _, err := b.as("srun", words...); return err })
+				if err != nil {
+					return err
+				}
+				if against != "" {
+					against = what(plainWay)
+				}
+				lines.Add(what(name), "s", against, seconds)
+				return nil
+			}
+		}
+		if err := gauge.Turns(max(2, b.n/2), way(plainWay, ""), way("slurm-k8s", plainWay, inPod(benchImage())...)); err != nil {
+			return err
 		}
 	}
 	return nil

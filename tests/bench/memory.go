@@ -4,69 +4,110 @@ package main
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/slurm-k8s/slurm-k8s/tests/bench/gauge"
-	"github.com/slurm-k8s/slurm-k8s/tests/testcluster"
 )
 
-// memory compares the anonymous memory of slurmstepd for a job that sleeps.
-func (b *bench) memory() (gauge.Lines, error) {
-	plain := gauge.Line{What: "slurmstepd, plain Slurm", Unit: "MB"}
-	ours := gauge.Line{What: "slurmstepd, slurm-k8s", Unit: "MB", Against: plain.What}
-	for range max(2, b.n/3) {
-		for _, way := range []struct {
-			to   *gauge.Line
-			args []string
-		}{{&plain, nil}, {&ours, inPod(os.Getenv("IMAGE_TINY"))}} {
-			megabytes, err := b.stepMemory(way.args)
-			if err != nil {
-				return nil, err
-			}
-			way.to.Samples = append(way.to.Samples, megabytes)
-		}
+const (
+	// idleScript does nothing at all, chattyScript writes a hundred lines of a hundred bytes a second.
+	idleScript   = "echo ready; exec sleep 100000"
+	chattyScript = "echo ready; while sleep 0.01; do echo 0123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789; done"
+	// looks at the memory, in equal parts of the time.
+	looks = 20
+)
+
+// steadyJob is one that runs beside others for the whole time.
+type steadyJob struct {
+	name, against string
+	args          []string
+	pid           int
+	cpu           float64 // at the begin
+	first, last   gauge.Memory
+}
+
+// memory looks at the slurmstepds of four jobs that run at the same time, for long, and at what the programs weigh at their start.
+func (b *bench) memory() (lines gauge.Lines, err error) {
+	jobs := []*steadyJob{
+		{name: "plain Slurm, idle", args: []string{"--wrap", idleScript}},
+		{name: "slurm-k8s, idle", against: "plain Slurm, idle", args: append(inPod(benchImage()), "--wrap", idleScript)},
+		{name: "plain Slurm, 100 lines a second", args: []string{"--wrap", chattyScript}},
+		{name: "slurm-k8s, 100 lines a second", against: "plain Slurm, 100 lines a second", args: append(inPod(benchImage()), "--wrap", chattyScript)},
 	}
-	lines := gauge.Lines{plain, ours}
-	for _, name := range []string{"gocore.so", "relay", "podinit"} {
-		info, err := os.Stat(filepath.Join(b.lab.Dir, "libexec", name))
+	for _, job := range jobs {
+		id, err := b.sbatch(append(job.args, "--time=UNLIMITED")...)
 		if err != nil {
 			return lines, err
 		}
-		lines = append(lines, gauge.Line{What: "size of " + name, Unit: "KB", Samples: []float64{float64(info.Size()) / 1000}})
+		defer b.cancel(id)
+		if err := b.ready(id); err != nil {
+			return lines, err
+		}
+		pids := stepProcesses(id)
+		if len(pids) != 1 {
+			return lines, fmt.Errorf("%s: job %s has %d slurmstepds", job.name, id, len(pids))
+		}
+		job.pid = pids[0]
 	}
-	return lines, nil
+	begun := time.Now()
+	for _, job := range jobs {
+		job.cpu, job.first = gauge.CPU(job.pid), gauge.MemoryOf(job.pid)
+	}
+	for range looks {
+		gauge.Rate(b.steady / looks)
+		for _, job := range jobs {
+			if err := job.look(&lines); err != nil {
+				return lines, err
+			}
+		}
+	}
+	against := func(job *steadyJob, of string) string {
+		if job.against == "" {
+			return ""
+		}
+		return "slurmstepd of " + job.against + of
+	}
+	for _, job := range jobs {
+		of := "slurmstepd of " + job.name
+		worked := gauge.CPU(job.pid) - job.cpu
+		lines.Add(of+": CPU in an hour", "s", against(job, ": CPU in an hour"), worked/time.Since(begun).Hours())
+		lines.Add(fmt.Sprintf("%s: anonymous memory after %s, more than at the begin", of, b.steady), "MB", "", job.last.Anonymous-job.first.Anonymous)
+	}
+	return lines, b.programs(&lines)
 }
 
-// stepMemory runs a job and looks at its slurmstepd while its task sleeps.
+func (job *steadyJob) look(lines *gauge.Lines) error {
+	job.last = gauge.MemoryOf(job.pid)
+	threads, err := gauge.Threads(job.pid)
+	if err != nil || job.last.Anonymous == 0 {
+		return fmt.Errorf("%s: its slurmstepd is gone: %w", job.name, err)
+	}
+	against := func(of string) string {
+		if job.against == "" {
+			return ""
+		}
+		return "slurmstepd of " + job.against + of
+	}
+	of := "slurmstepd of " + job.name
+	lines.Add(of+": anonymous memory", "MB", against(": anonymous memory"), job.last.Anonymous)
+	lines.Add(of+": memory, its share of files included", "MB", against(": memory, its share of files included"), job.last.Share)
+	lines.Add(of+": threads", "", against(": threads"), float64(threads))
+	return nil
+}
+
+// stepMemory runs a job and looks at its slurmstepd while its task sleeps, in MB.
 func (b *bench) stepMemory(args []string) (float64, error) {
-	id, err := b.sbatch(append(args, "--wrap", "echo ready; exec sleep 600")...)
+	id, err := b.sbatch(append(args, "--wrap", idleScript)...)
 	if err != nil {
 		return 0, err
 	}
-	defer testcluster.Run(20*time.Second, "scancel", id)
-	if !testcluster.Until(time.Minute, func() bool {
-		text, _ := os.ReadFile(filepath.Join(b.work, id+".out"))
-		return strings.Contains(string(text), "ready")
-	}) {
-		return 0, fmt.Errorf("job %s does not run after a minute", id)
+	defer b.cancel(id)
+	if err := b.ready(id); err != nil {
+		return 0, err
 	}
 	pids := stepProcesses(id)
 	if len(pids) != 1 {
 		return 0, fmt.Errorf("job %s has %d slurmstepds", id, len(pids))
 	}
-	status, err := os.ReadFile("/proc/" + pids[0] + "/status")
-	if err != nil {
-		return 0, err
-	}
-	for _, text := range strings.Split(string(status), "\n") {
-		if words := strings.Fields(text); len(words) > 1 && words[0] == "RssAnon:" {
-			kilobytes, err := strconv.ParseFloat(words[1], 64)
-			return kilobytes * 1024 / 1e6, err
-		}
-	}
-	return 0, fmt.Errorf("no RssAnon in the status of process %s", pids[0])
+	return gauge.MemoryOf(pids[0]).Anonymous, nil
 }

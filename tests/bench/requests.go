@@ -3,61 +3,63 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 	"time"
-
-	corev1 "k8s.io/api/core/v1"
 
 	"github.com/slurm-k8s/slurm-k8s/tests/bench/gauge"
 	"github.com/slurm-k8s/slurm-k8s/tests/testcluster"
 )
 
-// requests counts what one job asks of Kubernetes, from the audit log, and of slurmctld beyond plain Slurm, from sdiag.
-func (b *bench) requests() (gauge.Lines, error) {
-	log, err := gauge.MarkAudit(b.lab.Dir)
-	if err != nil {
+// requests counts what a job asks of Kubernetes, by the audit log, and of slurmctld beside plain Slurm's, by sdiag; then what is left
+// behind of many jobs.
+func (b *bench) requests() (lines gauge.Lines, err error) {
+	if err := b.noPods(); err != nil { // what a row before has left is not this one's
 		return nil, err
-	}
-	// What a row before has left is not this one's.
-	if !testcluster.Until(time.Minute, func() bool {
-		var pods corev1.PodList
-		return b.lab.Get("/api/v1/namespaces/"+testcluster.Namespace+"/pods", &pods) == nil && len(pods.Items) == 0
-	}) {
-		return nil, errors.New("the Pods of earlier jobs are not gone after a minute")
 	}
 	plain, err := b.slurmRequests(nil)
 	if err != nil {
 		return nil, err
 	}
-	ours, err := b.slurmRequests(inPod(os.Getenv("IMAGE_TINY")))
+	log, err := gauge.MarkAudit(b.lab.Dir)
 	if err != nil {
+		return nil, err
+	}
+	ours, err := b.slurmRequests(inPod(benchImage()))
+	if err != nil {
+		return nil, err
+	}
+	if err := b.noPods(); err != nil {
 		return nil, err
 	}
 	verbs, err := log.Counted(gauge.ByNode)
 	if err != nil {
 		return nil, err
 	}
-	var lines gauge.Lines
-	sum := 0.0
+	n := float64(b.n)
 	for _, verb := range slices.Sorted(maps.Keys(verbs)) {
-		lines = append(lines, gauge.Line{What: "Kubernetes: " + verb, Samples: []float64{verbs[verb] / float64(b.n)}})
-		sum += verbs[verb] / float64(b.n)
+		lines.Add("requests to Kubernetes for a job: "+verb, "", "", verbs[verb]/n)
 	}
-	lines = append(lines, gauge.Line{What: "Kubernetes, in sum", Samples: []float64{sum}})
+	lines.Add("requests to Kubernetes for a job, in sum", "", "", gauge.Sum(verbs)/n)
+	for name := range plain {
+		ours[name] += 0 // a line for what only plain Slurm asks
+	}
 	for _, name := range slices.Sorted(maps.Keys(ours)) {
-		if more := (ours[name] - plain[name]) / float64(b.n); more > 0.01 {
-			lines = append(lines, gauge.Line{What: "slurmctld, beyond plain Slurm: " + name, Samples: []float64{more}})
+		if plain[name]+ours[name] == 0 {
+			continue
 		}
+		lines.Add("requests to slurmctld for a job: "+name+", plain Slurm", "", "", plain[name]/n)
+		lines.Add("requests to slurmctld for a job: "+name+", slurm-k8s", "", "", ours[name]/n)
 	}
-	return lines, nil
+	const sum = "requests to slurmctld for a job, in sum: "
+	lines.Add(sum+plainWay, "", "", gauge.Sum(plain)/n)
+	lines.Add(sum+"slurm-k8s", "", sum+plainWay, gauge.Sum(ours)/n)
+	return lines, b.growth(&lines)
 }
 
-// slurmRequests runs n jobs and gives the requests that slurmctld got, by type. The bench itself asks slurmdbd.
+// slurmRequests runs n jobs and gives the requests that slurmctld got, by type. The bench itself asks slurmdbd meanwhile.
 func (b *bench) slurmRequests(args []string) (map[string]float64, error) {
 	before, err := gauge.Slurmctld()
 	if err != nil {

@@ -5,7 +5,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"syscall"
 	"time"
@@ -19,8 +18,6 @@ var scales = []int{10, 1000, 5000}
 
 // realNodes are those of the tests' cluster.
 var realNodes = []string{"real1", "real2"}
-
-func benchImage() string { return os.Getenv("IMAGE_TINY") }
 
 // scale looks at one job in clusters of more and more nodes.
 func (b *bench) scale() (lines gauge.Lines, err error) {

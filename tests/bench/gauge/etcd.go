@@ -64,18 +64,33 @@ func (n *number) UnmarshalJSON(text []byte) error {
 	return err
 }
 
-// InUse are the bytes of its database that hold something, older versions of objects included until they are compacted.
-func (e *Etcd) InUse() (float64, error) {
-	var status struct{ DBSizeInUse number }
-	err := e.ask("/v3/maintenance/status", struct{}{}, &status)
-	return float64(status.DBSizeInUse), err
+// EtcdSize is how large etcd is.
+type EtcdSize struct {
+	InUse    float64 // bytes of the database that hold something
+	Revision float64 // goes up by one with each write
 }
 
-// Compact forgets all older versions, as kube-apiserver lets it do every five minutes.
-func (e *Etcd) Compact() error {
-	var answer struct{ Header struct{ Revision number } }
-	if err := e.ask("/v3/maintenance/status", struct{}{}, &answer); err != nil {
-		return err
+// Compacted forgets the older versions of all objects, as kube-apiserver has it do every five minutes, and gives what is left.
+func (e *Etcd) Compacted() (EtcdSize, error) {
+	var status struct {
+		Header      struct{ Revision number }
+		DBSizeInUse number
 	}
-	return e.ask("/v3/kv/compaction", map[string]any{"revision": fmt.Sprint(int64(answer.Header.Revision)), "physical": true}, &struct{}{})
+	if err := e.ask("/v3/maintenance/status", struct{}{}, &status); err != nil {
+		return EtcdSize{}, err
+	}
+	if err := e.ask("/v3/kv/compaction", map[string]any{"revision": fmt.Sprint(int64(status.Header.Revision)), "physical": true}, &struct{}{}); err != nil {
+		return EtcdSize{}, err
+	}
+	// What it has freed shows only once its writes are on the disk: until two looks agree, or after a while.
+	status.DBSizeInUse = -1
+	for end := time.Now().Add(5 * time.Second); ; time.Sleep(200 * time.Millisecond) {
+		before := status.DBSizeInUse
+		if err := e.ask("/v3/maintenance/status", struct{}{}, &status); err != nil {
+			return EtcdSize{}, err
+		}
+		if status.DBSizeInUse == before || time.Now().After(end) {
+			return EtcdSize{float64(status.DBSizeInUse), float64(status.Header.Revision)}, nil
+		}
+	}
 }

@@ -90,23 +90,33 @@ next:
 	return lines
 }
 
-// Await gives the first line that contains all the words, as soon as it is there. Nobody is asked and nothing read twice, so
-// that waiting costs next to nothing.
+// Await gives the first line that contains all the words, as soon as it is there.
 func (l *Log) Await(limit time.Duration, words ...string) (string, error) {
+	lines, err := l.AwaitSome(limit, 1, words...)
+	if err != nil {
+		return "", err
+	}
+	return lines[0], nil
+}
+
+// AwaitSome waits until there are so many. Nobody is asked and nothing read twice, so that waiting costs next to nothing.
+func (l *Log) AwaitSome(limit time.Duration, count int, words ...string) (lines []string, err error) {
 	at := *l
 	for end := time.Now().Add(limit); ; time.Sleep(10 * time.Millisecond) {
 		text, err := at.Text()
 		if err != nil {
-			return "", err
+			return nil, err
 		}
-		if lines := linesWith(text, words); len(lines) > 0 {
-			return lines[0], nil
+		there := append(lines, linesWith(text, words)...)
+		if len(there) >= count {
+			return there, nil
 		}
-		if info, err := os.Stat(at.path); err == nil && os.SameFile(info, at.file) {
+		if info, err := os.Stat(at.path); err == nil && os.SameFile(info, at.file) { // not rotated since
 			at.from += int64(len(text))
+			lines = there
 		}
 		if time.Now().After(end) {
-			return "", fmt.Errorf("no line with %q in %s after %s", words, l.path, limit)
+			return there, fmt.Errorf("%d lines, not %d, with %q in %s after %s", len(there), count, words, l.path, limit)
 		}
 	}
 }
