@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/slurm-k8s/slurm-k8s/tests/bench/gauge"
+	"github.com/slurm-k8s/slurm-k8s/tests/bench/world"
 	"github.com/slurm-k8s/slurm-k8s/tests/testcluster"
 )
 
@@ -41,7 +42,7 @@ func (b *bench) growth(lines *gauge.Lines) error {
 func (b *bench) noRoom() (back func() error, err error) {
 	nodes := func(verb string) func() error {
 		return func() error {
-			_, err := testcluster.Run(time.Minute, "kubectl", append([]string{verb}, realNodes...)...)
+			_, err := testcluster.Run(time.Minute, "kubectl", append([]string{verb}, world.RealNodes...)...)
 			return err
 		}
 	}

@@ -47,6 +47,7 @@ var rows = []row{
 	{6, "output: of short lines, of lines of 64 KiB, and without a newline; idle streams", (*bench).outputs},
 	{7, "many Kubernetes nodes: kube-scheduler's word on a job's Pod, and what the job and the collector cost", (*bench).scale},
 	{8, "jobs that do nothing, at once on one Slurm node, their Pods a fake kubelet's", (*bench).oneNode},
+	{9, "a full cluster: requests while jobs are pending, from room to start, a large job among small ones", (*bench).fullCluster},
 }
 
 func main() {

@@ -94,20 +94,3 @@ func (job *steadyJob) look(lines *gauge.Lines) error {
 	lines.Add(of+": threads", "", against(": threads"), float64(threads))
 	return nil
 }
-
-// stepMemory runs a job and looks at its slurmstepd while its task sleeps, in MB.
-func (b *bench) stepMemory(args []string) (float64, error) {
-	id, err := b.sbatch(append(args, "--wrap", idleScript)...)
-	if err != nil {
-		return 0, err
-	}
-	defer b.cancel(id)
-	if err := b.ready(id); err != nil {
-		return 0, err
-	}
-	pids := stepProcesses(id)
-	if len(pids) != 1 {
-		return 0, fmt.Errorf("job %s has %d slurmstepds", id, len(pids))
-	}
-	return gauge.MemoryOf(pids[0]).Anonymous, nil
-}

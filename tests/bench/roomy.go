@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/slurm-k8s/slurm-k8s/tests/bench/world"
 	"github.com/slurm-k8s/slurm-k8s/tests/testcluster"
 )
 
@@ -42,7 +43,7 @@ func partition(setting string) error {
 func (b *bench) kubelets(cpus string) error {
 	names := []string{"kubelet-real1", "kubelet-real2"}
 	_, errs := testcluster.Run(time.Minute, filepath.Join(b.lab.Scripts, "stop"), names...)
-	for _, node := range realNodes {
+	for _, node := range world.RealNodes {
 		errs = errors.Join(errs, os.RemoveAll(filepath.Join(b.lab.Dir, "node", node, "sys"))) // what kubelet is shown
 	}
 	const setting = "SLURM_K8S_NODE_CPUS"

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/slurm-k8s/slurm-k8s/tests/bench/full"
 )
 
 // sizes are how much of each thing is measured.
@@ -21,7 +23,9 @@ type sizes struct {
 	growthJobs int           // jobs for what stays behind of a thousand
 	output     amount        // of one job's output
 	streams    int           // that are open and carry nothing
+	nodes      numbers       // of Kubernetes
 	idle       int           // jobs that run at once on one Slurm node
+	full       full.Sizes
 }
 
 func (s *sizes) flags(to *flag.FlagSet) {
@@ -34,7 +38,12 @@ func (s *sizes) flags(to *flag.FlagSet) {
 	s.output = 1 << 30
 	to.Var(&s.output, "output", "row 6: `bytes` of one job's output, as 16MiB")
 	to.IntVar(&s.streams, "streams", 100, "row 6: streams that are open and carry nothing")
+	s.nodes = numbers{10, 1000, 5000}
+	to.Var(&s.nodes, "nodes", "row 7: `numbers` of Kubernetes nodes, as 10,1000,5000")
 	to.IntVar(&s.idle, "idle", 1000, "row 8: jobs that run at once on one Slurm node")
+	to.IntVar(&s.full.Pending, "pending", 500, "row 9: jobs that are pending in a full cluster")
+	to.DurationVar(&s.full.Full, "full", 10*time.Minute, "row 9: how long the cluster is full")
+	to.DurationVar(&s.full.Large, "large", 10*time.Minute, "row 9: how long a large job may wait for its start")
 }
 
 // amount of bytes, which may be said as 16MiB or 1G.

@@ -5,9 +5,11 @@ package main
 import (
 	"os"
 
+	"github.com/slurm-k8s/slurm-k8s/tests/bench/full"
 	"github.com/slurm-k8s/slurm-k8s/tests/bench/gauge"
 	"github.com/slurm-k8s/slurm-k8s/tests/bench/onenode"
 	"github.com/slurm-k8s/slurm-k8s/tests/bench/output"
+	"github.com/slurm-k8s/slurm-k8s/tests/bench/scale"
 	"github.com/slurm-k8s/slurm-k8s/tests/bench/world"
 )
 
@@ -36,4 +38,20 @@ func (b *bench) outputs() (gauge.Lines, error) {
 		return nil, err
 	}
 	return output.Measure(w, int64(b.output), b.streams)
+}
+
+func (b *bench) fullCluster() (gauge.Lines, error) {
+	w, err := b.world()
+	if err != nil {
+		return nil, err
+	}
+	return full.Measure(w, b.full)
+}
+
+func (b *bench) scale() (gauge.Lines, error) {
+	w, err := b.world()
+	if err != nil {
+		return nil, err
+	}
+	return scale.Measure(w, b.nodes)
 }

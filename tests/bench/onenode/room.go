@@ -22,10 +22,15 @@ const megabytes = 50 // of one job
 
 var nodeLine = regexp.MustCompile(`(?m)^(NodeName=n1 .*)CPUs=\d+ RealMemory=\d+`)
 
+// larger is slurm.conf with room for so many jobs more on n1.
+func larger(was string, jobs int) string {
+	return nodeLine.ReplaceAllString(was, fmt.Sprintf("${1}CPUs=%d RealMemory=%d", jobs+8, jobs*megabytes+8000))
+}
+
 // makeRoom lets Slurm's n1 have so many jobs at once, in a partition of their own; undo takes it back.
 func makeRoom(w *world.World, jobs int) (do, undo func() error) {
 	return world.Edit(filepath.Join(w.Lab.Dir, "etc/slurm.conf"), func(was string) (string, error) {
-		text := nodeLine.ReplaceAllString(was, fmt.Sprintf("${1}CPUs=%d RealMemory=%d", jobs+8, jobs*megabytes+8000))
+		text := larger(was, jobs)
 		if text == was {
 			return "", errors.New("slurm.conf has no line of node n1 as the bench knows it")
 		}

@@ -4,6 +4,7 @@ package output
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -17,28 +18,29 @@ import (
 	"k8s.io/client-go/tools/remotecommand"
 
 	"github.com/slurm-k8s/slurm-k8s/tests/bench/gauge"
+	"github.com/slurm-k8s/slurm-k8s/tests/bench/world"
 	"github.com/slurm-k8s/slurm-k8s/tests/testcluster"
 )
 
 // idle holds streams open that carry nothing and looks at kube-apiserver's memory: execs, one of which each job has, and
 // followed logs.
-func (r *row) idle(ctx context.Context, count int) error {
+func (r *row) idle(ctx context.Context, count int) (err error) {
 	if count == 0 {
 		return nil
 	}
-	pod, err := r.startPod(ctx, "streams", "echo here; exec sleep 86400")
+	pod, err := r.StartPod("streams", "echo here; exec sleep 86400", "", 1)
 	if err != nil {
 		return err
 	}
-	defer pod.remove()
-	if err := pod.await(ctx, time.Minute, "Running"); err != nil {
+	defer func() { err = errors.Join(err, pod.Remove()) }()
+	if err := pod.Await(ctx, time.Minute, "Running"); err != nil {
 		return err
 	}
 	for _, way := range []struct {
 		name string
 		open func(context.Context, string, func()) error
 	}{{"exec", r.exec}, {"logs -f", r.log}} {
-		if err := r.hold(ctx, way.name, count, func(ctx context.Context, open func()) error { return way.open(ctx, pod.name, open) }); err != nil {
+		if err := r.hold(ctx, way.name, count, func(ctx context.Context, open func()) error { return way.open(ctx, pod.Name, open) }); err != nil {
 			return fmt.Errorf("%d idle streams by %s: %w", count, way.name, err)
 		}
 	}
@@ -99,7 +101,7 @@ func (r *row) exec(ctx context.Context, pod string, open func()) error {
 		return err
 	}
 	config.Proxy = http.ProxyURL(nil)
-	request := r.Client.Get().Namespace(podSpace).Resource("pods").Name(pod).SubResource("exec").VersionedParams(&corev1.PodExecOptions{
+	request := r.Client.Get().Namespace(world.PodSpace).Resource("pods").Name(pod).SubResource("exec").VersionedParams(&corev1.PodExecOptions{
 		Container: "job", Command: []string{"sh", "-c", "echo here; exec cat"}, Stdin: true, Stdout: true, Stderr: true,
 	}, scheme.ParameterCodec)
 	executor, err := remotecommand.NewWebSocketExecutor(config, http.MethodGet, request.URL().String())
@@ -112,7 +114,7 @@ func (r *row) exec(ctx context.Context, pod string, open func()) error {
 }
 
 func (r *row) log(ctx context.Context, pod string, open func()) error {
-	log, err := r.Client.Get().Namespace(podSpace).Resource("pods").Name(pod).SubResource("log").Param("follow", "true").Stream(ctx)
+	log, err := r.Client.Get().Namespace(world.PodSpace).Resource("pods").Name(pod).SubResource("log").Param("follow", "true").Stream(ctx)
 	if err != nil {
 		return err
 	}

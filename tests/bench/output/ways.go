@@ -5,6 +5,7 @@ package output
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/slurm-k8s/slurm-k8s/tests/bench/world"
 	"github.com/slurm-k8s/slurm-k8s/tests/testcluster"
 )
 
@@ -85,25 +87,25 @@ func watchFile(ctx context.Context, path string) <-chan float64 {
 }
 
 // followed runs the script in a Pod of its own and takes its output by kubectl.
-func (r *row) followed(ctx context.Context, script string) (arrival, error) {
-	pod, err := r.startPod(ctx, "logged", script)
+func (r *row) followed(ctx context.Context, script string) (_ arrival, err error) {
+	pod, err := r.StartPod("logged", script, "", 1)
 	if err != nil {
 		return arrival{}, err
 	}
-	defer pod.remove()
-	if err := pod.await(ctx, limit, "Running", "Succeeded"); err != nil {
+	defer func() { err = errors.Join(err, pod.Remove()) }()
+	if err := pod.Await(ctx, limit, "Running", "Succeeded"); err != nil {
 		return arrival{}, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	counted := &counter{first: time.Now()} // what was written before somebody looked is not faster for that
 	var said bytes.Buffer
-	kubectl := exec.CommandContext(ctx, "kubectl", "logs", "--follow", "--namespace", podSpace, pod.name)
+	kubectl := exec.CommandContext(ctx, "kubectl", "logs", "--follow", "--namespace", world.PodSpace, pod.Name)
 	kubectl.Stdout, kubectl.Stderr = counted, &said
 	if err := kubectl.Run(); err != nil {
 		return arrival{}, fmt.Errorf("kubectl logs: %w: %s", err, strings.TrimSpace(said.String()))
 	}
-	if err := pod.await(ctx, time.Minute, "Succeeded"); err != nil {
+	if err := pod.Await(ctx, time.Minute, "Succeeded"); err != nil {
 		return arrival{}, fmt.Errorf("behind kubectl's end, with %d bytes: %w", counted.bytes, err)
 	}
 	return arrival{counted.bytes, counted.lines, max(counted.last.Sub(counted.first).Seconds(), 0.01)}, nil

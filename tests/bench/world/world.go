@@ -15,6 +15,9 @@ import (
 	"github.com/slurm-k8s/slurm-k8s/tests/testcluster"
 )
 
+// RealNodes are Kubernetes' nodes in the tests' cluster.
+var RealNodes = []string{"real1", "real2"}
+
 // World is the cluster, and the bench's hold on it.
 type World struct {
 	Lab    *testcluster.Cluster

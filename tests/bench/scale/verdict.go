@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package scale
 
 import (
 	"context"
@@ -18,12 +18,12 @@ import (
 
 // verdictOf submits a job and gives the seconds from its Pod's creation to kube-scheduler's word on it, as a watch sees
 // both; fits is the word that is expected. The job runs on, or waits.
-func (b *bench) verdictOf(client rest.Interface, fits bool) (id string, seconds float64, err error) {
+func (r *row) verdictOf(fits bool) (id string, seconds float64, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	pods := &corev1.PodList{}
 	jobs := metav1.ListOptions{LabelSelector: "app=slurm-job"}
-	get := func() *rest.Request { return client.Get().Namespace(testcluster.Namespace).Resource("pods") }
+	get := func() *rest.Request { return r.Client.Get().Namespace(testcluster.Namespace).Resource("pods") }
 	if err := get().VersionedParams(&jobs, scheme.ParameterCodec).Do(ctx).Into(pods); err != nil {
 		return "", 0, err
 	}
@@ -33,7 +33,7 @@ func (b *bench) verdictOf(client rest.Interface, fits bool) (id string, seconds 
 		return "", 0, err
 	}
 	defer events.Stop()
-	if id, err = b.sbatch(append(inPod(benchImage()), "--wrap", "true")...); err != nil {
+	if id, err = r.Sbatch(append(r.InPod(), "--wrap", "true")...); err != nil {
 		return "", 0, err
 	}
 	var created time.Time

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package main
+package scale
 
 import (
 	"context"
@@ -13,17 +13,16 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes/scheme"
-	"k8s.io/client-go/rest"
 
-	"github.com/slurm-k8s/slurm-k8s/tests/testcluster"
+	"github.com/slurm-k8s/slurm-k8s/tests/bench/world"
 )
 
 // fakeNodes are objects of nodes that no kubelet stands behind, tainted so that no Pod goes there: the scheduler, the
 // collector and the API server have as much to do with them as with real ones. kube-controller-manager, which
 // would find them dead, is away as long.
 type fakeNodes struct {
-	client rest.Interface // of core/v1
-	made   int
+	world *world.World
+	made  int
 }
 
 const (
@@ -31,9 +30,8 @@ const (
 	fakeTaint = "slurm-k8s-bench/fake"
 )
 
-func newFakeNodes(client rest.Interface) (*fakeNodes, error) {
-	_, err := testcluster.Run(time.Minute, "../cluster/stop", "kube-controller-manager")
-	return &fakeNodes{client: client}, err
+func (f *fakeNodes) begin() error {
+	return f.world.Script(time.Minute, "stop", "kube-controller-manager")
 }
 
 // upTo makes more of them until there are so many.
@@ -45,7 +43,7 @@ func (f *fakeNodes) upTo(count int) error {
 		makers.Go(func() {
 			for n := range numbers {
 				if errs[i] == nil {
-					errs[i] = f.client.Post().Resource("nodes").Body(fakeNode(n)).Do(context.Background()).Error()
+					errs[i] = f.world.Client.Post().Resource("nodes").Body(fakeNode(n)).Do(context.Background()).Error()
 				}
 			}
 		})
@@ -61,10 +59,9 @@ func (f *fakeNodes) upTo(count int) error {
 
 // remove takes all of them away, and lets kube-controller-manager come back.
 func (f *fakeNodes) remove() error {
-	err := f.client.Delete().Resource("nodes").VersionedParams(&metav1.ListOptions{LabelSelector: fakeLabel}, scheme.ParameterCodec).
+	err := f.world.Client.Delete().Resource("nodes").VersionedParams(&metav1.ListOptions{LabelSelector: fakeLabel}, scheme.ParameterCodec).
 		Body(&metav1.DeleteOptions{}).Timeout(5 * time.Minute).Do(context.Background()).Error()
-	_, started := testcluster.Run(2*time.Minute, "../cluster/start", "kube-controller-manager")
-	return errors.Join(err, started)
+	return errors.Join(err, f.world.Script(2*time.Minute, "start", "kube-controller-manager"), f.world.Collect())
 }
 
 // fakeNode is one of a few shapes, as kubelet would register it.
