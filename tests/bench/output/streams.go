@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/tools/remotecommand"
+	"k8s.io/klog/v2"
 
 	"github.com/slurm-k8s/slurm-k8s/tests/bench/gauge"
 	"github.com/slurm-k8s/slurm-k8s/tests/bench/world"
@@ -110,6 +111,7 @@ func (r *row) exec(ctx context.Context, pod string, open func()) error {
 	}
 	input, end := io.Pipe()
 	defer end.Close()
+	ctx = klog.NewContext(ctx, klog.Logger{}) // it logs an error for each stream that is closed here
 	return executor.StreamWithContext(ctx, remotecommand.StreamOptions{Stdin: input, Stdout: &firstByte{open: open}, Stderr: io.Discard})
 }
 
