@@ -90,8 +90,10 @@ func (b *bench) measure(wanted string) (err error) {
 			continue
 		}
 		fmt.Printf("\n### %d. %s\n\n", r.number, r.about)
-		if _, err := gauge.Quiet(20 * time.Second); err != nil {
+		if rate, err := gauge.Quiet(20 * time.Second); err != nil {
 			fmt.Printf("At its begin %s.\n\n", err)
+		} else {
+			fmt.Printf("At its begin the machine uses %.2f cpus.\n\n", rate)
 		}
 		begun := time.Now()
 		lines, err := r.run(b)

@@ -18,6 +18,25 @@ func TestMedian(t *testing.T) {
 	require.Equal(t, 2.5, Median([]float64{9, 1, 2, 3}))
 }
 
+func TestAMachineIsQuietWhenItDoesLittleAllTheTime(t *testing.T) {
+	rates := func(all ...float64) func() float64 { // the last one goes on
+		return func() float64 {
+			rate := all[0]
+			all = all[min(1, len(all)-1):]
+			return rate
+		}
+	}
+	rate, err := quiet(time.Minute, rates(1.9, 1.9, 1.9, 0.9, 0.2))
+	require.NoError(t, err)
+	require.InDelta(t, 0.2, rate, 0.001)
+	rate, err = quiet(time.Millisecond, rates(1.9))
+	require.ErrorContains(t, err, "it uses 1.90 cpus", "a load that stays is one")
+	require.InDelta(t, 1.9, rate, 0.001)
+	steps := 0
+	_, err = quiet(time.Millisecond, func() float64 { steps++; return 0.4 * float64(steps%2) })
+	require.ErrorContains(t, err, "not quiet")
+}
+
 func TestTable(t *testing.T) {
 	var ls Lines
 	ls.Add("ours", "ms", "plain", 30) // what it is compared with may stand behind it

@@ -46,19 +46,27 @@ func Rate(look time.Duration) float64 {
 	return (Busy() - before) / time.Since(begun).Seconds()
 }
 
-// Quiet waits until three seconds one after another are alike, which is when what ran before has ended, and gives their
-// rate; after the limit it gives the last ones' rate and an error that names it.
-func Quiet(limit time.Duration) (rate float64, err error) {
+// Quiet waits until three seconds one after another are alike and have little work in them, which is when what ran before
+// has ended and nothing else runs, and gives their rate; after the limit it gives the last ones' rate and an error that
+// names it.
+func Quiet(limit time.Duration) (float64, error) {
+	return quiet(limit, func() float64 { return Rate(time.Second) })
+}
+
+// idle is more than a one-machine cluster uses of the cpus with nothing asked of it: 0.1 to 0.3.
+const idle = 0.5
+
+func quiet(limit time.Duration, look func() float64) (rate float64, err error) {
 	const alike = 0.1
 	var last []float64
 	for end := time.Now().Add(limit); ; {
-		last = append(last, Rate(time.Second))
+		last = append(last, look())
 		if len(last) < 3 {
 			continue
 		}
 		last = last[len(last)-3:]
 		rate = (last[0] + last[1] + last[2]) / 3
-		if slices.Max(last)-slices.Min(last) < alike {
+		if rate < idle && slices.Max(last)-slices.Min(last) < alike {
 			return rate, nil
 		}
 		if time.Now().After(end) {
