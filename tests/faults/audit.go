@@ -84,7 +84,7 @@ func (w *world) audit() *report {
 		}
 	}
 	for text, at := range w.watch.trouble {
-		if w.ofSpool(text, at) {
+		if w.ofPlainSlurm(text, at) {
 			continue
 		}
 		r.add(0, "%s, %.1f s after the begin", text, at.Sub(w.began).Seconds())

@@ -87,7 +87,8 @@ func (w *world) submit(ctx context.Context, o *order) {
 		return
 	}
 	whole := ctx
-	ctx, cancel := context.WithTimeout(ctx, 10*time.Minute)
+	// A queue that daemons' ends hold up is long: srun waits in it, too.
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Hour)
 	defer cancel()
 	for try := 1; ; try++ {
 		var out []byte

@@ -55,7 +55,12 @@ func killSlurmctld(w *world, s *strike, h *hit) (func() error, error) {
 		return err == nil && state.ModTime().After(since)
 	}
 	h.reach.all = true
-	undo := func() error { return w.script("start", "slurmctld") }
+	undo := func() error {
+		if err := w.script("start", "slurmctld"); err != nil {
+			return err
+		}
+		return w.administer(10 * time.Second) // what it starts a second time is noticed within seconds
+	}
 	h.target = "slurmctld is ended"
 	words := []string{"stop", "slurmctld"}
 	if s.pick%2 == 0 && testcluster.Until(12*time.Second, saved) {

@@ -126,3 +126,12 @@ func TestUnjudged(t *testing.T) {
 		t.Error("a run that was not broken off judges all")
 	}
 }
+
+func TestLongest(t *testing.T) {
+	const longest = 4 * time.Second
+	for _, s := range draw(rand.New(rand.NewPCG(3, 0)), 5, 200, time.Second, longest, faultKinds).strikes {
+		if s.hold > max(longest, s.kind.low) || s.hold < s.kind.low {
+			t.Errorf("%s lasts %s", s.kind.name, s.hold)
+		}
+	}
+}
