@@ -26,7 +26,9 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, "e2e:", err)
 		os.Exit(1)
 	}
-	os.Exit(m.Run())
+	code := m.Run()
+	note("came to its end")
+	os.Exit(code)
 }
 
 // TestScripts runs the scripts that do not disturb each other.

@@ -5,7 +5,6 @@
 package e2e
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -42,22 +41,6 @@ func scriptsOf(t *testing.T, dir string) []string {
 
 func nameOf(file string) string { return strings.TrimSuffix(filepath.Base(file), ".txtar") }
 
-// noteFailed names a script that failed to who runs the tests, in the file of E2E_FAILED, a line TEST/NAME.
-func noteFailed(t *testing.T) {
-	name := os.Getenv("E2E_FAILED")
-	if name == "" {
-		return
-	}
-	file, err := os.OpenFile(name, os.O_APPEND|os.O_WRONLY, 0)
-	if err == nil {
-		_, err = fmt.Fprintln(file, t.Name())
-		err = errors.Join(err, file.Close())
-	}
-	if err != nil {
-		t.Errorf("E2E_FAILED: %v", err)
-	}
-}
-
 // shim is a T for testscript, whose subtests run beside each other or not.
 type shim struct {
 	*testing.T
@@ -89,7 +72,9 @@ func (s shim) Run(name string, f func(testscript.T)) {
 			outcome := "ok    "
 			if t.Failed() {
 				outcome = "FAILED"
-				noteFailed(t)
+				note(t.Name())
+			} else {
+				note("ran " + t.Name())
 			}
 			// At once, while -v tells of scripts beside each other only when all of them have ended.
 			fmt.Printf("%s %6.1fs %s\n", outcome, time.Since(began).Seconds(), name)

@@ -108,7 +108,9 @@ func (w *world) audit() *report {
 
 // unjudged: the run was broken off before the job had ended.
 func (w *world) unjudged(c *evidence) bool {
-	return !w.broken.IsZero() && (c.ended.IsZero() || c.ended.After(w.broken))
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return !w.broken.IsZero() && (c.ended.IsZero() || !c.ended.Before(w.broken))
 }
 
 func (w *world) faultFigures() []string {

@@ -170,10 +170,17 @@ func (w *world) cancel(ctx context.Context, o *order) {
 // for their time.
 func (w *world) settle(ctx context.Context) {
 	w.log("all is submitted and every fault is undone; waiting for %d jobs", len(w.watch.open()))
-	if ctx.Err() != nil {
+	cancelled := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(cancelled)
 		testcluster.Run(30*time.Second, "scancel", "--user=alice")
 		testcluster.Run(30*time.Second, "scancel", "--user=bob")
-	}
+	})
+	defer func() {
+		if !stop() {
+			<-cancelled
+		}
+	}()
 	w.revive()
 	started, ended, left := time.Now(), time.Now(), -1
 	testcluster.Until(2*time.Hour, func() bool {
