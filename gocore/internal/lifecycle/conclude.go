@@ -17,6 +17,8 @@ const (
 	// slurmPause between two attempts to reach slurmctld, doubling.
 	slurmPause    = time.Second
 	slurmPauseMax = 30 * time.Second
+	// endStepLimit bounds the attempts to end an interrupted step on its other nodes.
+	endStepLimit = 10 * time.Second
 	// detachLimit bounds the last word to podinit; it exits by itself without it.
 	detachLimit = 2 * time.Second
 )
@@ -126,12 +128,20 @@ func (s *Step) end(reason string) {
 	s.endStep()
 }
 
-// endStep ends the step on its other Slurm nodes, which would wait for this one's part.
+// endStep ends the step on its other Slurm nodes, which would wait for this one's part. An
+// interrupted step tries again, too: a slurmctld that is away for a moment must not cost them that.
 func (s *Step) endStep() {
 	if s.Job.IsBatch() || s.Job.Nodes < 2 {
 		return
 	}
-	if err := s.insist("the end", func() error { return s.Slurm.EndStep(s.Job.ID, s.number()) }); err != nil {
+	call := func() error { return s.Slurm.EndStep(s.Job.ID, s.number()) }
+	err := s.insist("the end", call)
+	limit := s.Clock.Now().Add(endStepLimit) // s.ctx has ended, where there is an error that is not final
+	for pause := slurmPause; err != nil && !s.Slurm.Final(err) && s.Clock.Now().Add(pause).Before(limit); pause *= 2 {
+		<-s.Clock.After(pause)
+		err = call()
+	}
+	if err != nil {
 		s.Log.WithError(err).Info("Slurm did not end the step on its other nodes")
 	}
 }
@@ -288,7 +298,8 @@ func (s *Step) update(fields []string) {
 	}
 }
 
-// insist repeats a call of Slurm's until it works, is refused for good, or Finish's bound is near.
+// insist repeats a call of Slurm's until it works, is refused for good, or the step is interrupted:
+// from then on each call is tried once.
 func (s *Step) insist(what string, call func() error) error {
 	pause := slurmPause
 	for {
@@ -296,8 +307,11 @@ func (s *Step) insist(what string, call func() error) error {
 		if err == nil || s.Slurm.Final(err) {
 			return err
 		}
+		if s.ctx.Err() != nil {
+			return err
+		}
 		s.Log.WithError(err).Infof("%s of the job failed; trying again", what)
-		if errors.Is(context.Cause(s.ctx), errFinish) || !s.wait(pause) && s.ctx.Err() != nil {
+		if !s.wait(pause) {
 			return err
 		}
 		pause = min(2*pause, slurmPauseMax)

@@ -165,6 +165,32 @@ func TestStepStartsOnAllNodesOrNone(t *testing.T) {
 			assert.Less(t, w.first["EndStep"], 5100*time.Millisecond)
 		})
 	})
+	t.Run("a part that is killed before the start ends all though slurmctld is away for a moment", func(t *testing.T) {
+		for name, number := range map[string]int{"once": 1, "three times": 3} {
+			t.Run(name, func(t *testing.T) {
+				bubble(t, func(w *world) {
+					w.numbered(2)
+					for range number {
+						w.fail("EndStep", fault{err: errSlurmDown})
+					}
+					w.after(5*time.Second, w.kill)
+				}, func(t *testing.T, w *world) {
+					assert.Equal(t, 1, w.slurm.stepEnds)
+					assert.Less(t, w.ran, 15*time.Second)
+				})
+			})
+		}
+	})
+	t.Run("a part that is killed before the start does not wait long for slurmctld", func(t *testing.T) {
+		bubble(t, func(w *world) {
+			w.numbered(2)
+			w.fail("EndStep", fault{err: errSlurmDown, always: true})
+			w.after(5*time.Second, w.kill)
+		}, func(t *testing.T, w *world) {
+			assert.Zero(t, w.slurm.stepEnds)
+			assert.Less(t, w.ran, 20*time.Second)
+		})
+	})
 	t.Run("a part that is killed after the start ends itself alone", func(t *testing.T) {
 		bubble(t, func(w *world) {
 			w.numbered(2)
