@@ -45,7 +45,7 @@ func (k *Kubelet) exec(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return // it was told
 	}
-	pump := &execStream{conn: conn}
+	pump := &execStream{conn: conn, limit: 10 * time.Second}
 	defer pump.Close()
 	if pod.podinit.serve(pump) != nil {
 		return // another pump will come
@@ -56,8 +56,9 @@ func (k *Kubelet) exec(w http.ResponseWriter, r *http.Request) {
 
 // execStream is stdin and stdout of one exec. One goroutine reads; writes have podinit's lock.
 type execStream struct {
-	conn *websocket.Conn
-	rest io.Reader // of the message that is being read
+	conn  *websocket.Conn
+	rest  io.Reader     // of the message that is being read
+	limit time.Duration // of one write
 }
 
 func (s *execStream) Read(p []byte) (int, error) {
@@ -91,13 +92,24 @@ func (s *execStream) Read(p []byte) (int, error) {
 }
 
 func (s *execStream) Write(p []byte) (int, error) {
-	return len(p), s.conn.WriteMessage(websocket.BinaryMessage, append([]byte{channelStdout}, p...))
+	if err := s.message(channelStdout, p); err != nil {
+		_ = s.conn.Close() // so that its reader ends too, and another pump comes
+		return 0, err
+	}
+	return len(p), nil
+}
+
+func (s *execStream) message(channel byte, p []byte) error {
+	if err := s.conn.SetWriteDeadline(time.Now().Add(s.limit)); err != nil {
+		return err
+	}
+	return s.conn.WriteMessage(websocket.BinaryMessage, append([]byte{channel}, p...))
 }
 
 // end says that the pump has ended well.
 func (s *execStream) end() error {
 	return errors.Join(
-		s.conn.WriteMessage(websocket.BinaryMessage, append([]byte{channelError}, success...)),
+		s.message(channelError, []byte(success)),
 		s.conn.WriteControl(websocket.CloseMessage, websocket.FormatCloseMessage(websocket.CloseNormalClosure, ""), time.Now().Add(time.Second)))
 }
 

@@ -26,7 +26,7 @@ type Config struct {
 	Client rest.Interface // of core/v1, as an administrator
 	Name   string         // of the Node
 	PKI    string         // folder with ca.crt and ca.key, which kube-apiserver believes
-	Log    func(string)   // what did not work, and is tried again
+	Log    func(string)   // what did not work; what the API server did not do is tried again
 }
 
 // Kubelet is one that runs.
@@ -37,6 +37,7 @@ type Kubelet struct {
 	cancel  context.CancelFunc
 	running sync.WaitGroup
 	over    func(*fakePod) // tells that a Pod has ended
+	pause   time.Duration  // before something is tried again
 
 	mu   sync.Mutex
 	pods map[types.UID]*fakePod
@@ -49,7 +50,7 @@ func Start(config Config) (*Kubelet, error) {
 	if err != nil {
 		return nil, err
 	}
-	k := &Kubelet{Config: config, address: listener.Addr().(*net.TCPAddr), pods: map[types.UID]*fakePod{}}
+	k := &Kubelet{Config: config, address: listener.Addr().(*net.TCPAddr), pause: time.Second, pods: map[types.UID]*fakePod{}}
 	secrets, err := serving(k.PKI, k.Name, k.address.IP)
 	if err == nil {
 		err = k.Client.Post().Resource("nodes").Body(k.node()).Do(context.Background()).Error()
@@ -58,7 +59,7 @@ func Start(config Config) (*Kubelet, error) {
 		return nil, errors.Join(fmt.Errorf("node %s: %w", k.Name, err), listener.Close())
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	k.cancel, k.over = cancel, k.ended
+	k.cancel, k.over = cancel, func(pod *fakePod) { k.ended(ctx, pod) }
 	paths := http.NewServeMux()
 	paths.HandleFunc("GET /exec/{namespace}/{pod}/{container}", k.exec)
 	paths.HandleFunc("POST /exec/{namespace}/{pod}/{container}", k.exec)
@@ -89,16 +90,14 @@ func (k *Kubelet) run(what string, do func()) {
 func (k *Kubelet) Stop() error {
 	k.cancel()
 	err := k.server.Close()
-	k.mu.Lock()
-	for _, pod := range k.pods {
+	for _, pod := range k.all() {
 		pod.podinit.kill()
 	}
-	k.mu.Unlock()
 	k.running.Wait()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	for uid, pod := range k.pods {
-		k.remove(ctx, pod.namespace, pod.name, uid)
+	for _, pod := range k.all() {
+		k.remove(ctx, pod)
 	}
 	gone := k.Client.Delete().Resource("nodes").Name(k.Name).Body(&metav1.DeleteOptions{}).Do(ctx).Error()
 	return errors.Join(err, gone)
@@ -106,10 +105,8 @@ func (k *Kubelet) Stop() error {
 
 // Tasks counts the tasks that run.
 func (k *Kubelet) Tasks() int {
-	k.mu.Lock()
-	defer k.mu.Unlock()
 	count := 0
-	for _, pod := range k.pods {
+	for _, pod := range k.all() { // without our lock: a pump that takes nothing holds its podinit's for a while
 		pod.podinit.mu.Lock()
 		count += pod.podinit.running
 		pod.podinit.mu.Unlock()

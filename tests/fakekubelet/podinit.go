@@ -227,6 +227,13 @@ func (p *podinit) signal(task uint32, number syscall.Signal) {
 	}
 }
 
+// reached says whether a pump has come.
+func (p *podinit) reached() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.pump != nil
+}
+
 // code is the container's exit code.
 func (p *podinit) code() int32 {
 	p.mu.Lock()

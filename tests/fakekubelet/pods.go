@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -24,6 +26,15 @@ type fakePod struct {
 	uid             types.UID
 	container       corev1.ContainerStatus // while it runs
 	podinit         *podinit
+}
+
+func (p *fakePod) String() string { return p.namespace + "/" + p.name }
+
+// all is the Pods of now.
+func (k *Kubelet) all() []*fakePod {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return slices.Collect(maps.Values(k.pods))
 }
 
 // find gives a Pod by its name, or nil.
@@ -84,7 +95,8 @@ func (k *Kubelet) followOnce(ctx context.Context) error {
 func (k *Kubelet) take(ctx context.Context, pod *corev1.Pod) {
 	if pod.DeletionTimestamp != nil {
 		k.forget(pod.UID)
-		k.remove(ctx, pod.Namespace, pod.Name, pod.UID)
+		gone := &fakePod{namespace: pod.Namespace, name: pod.Name, uid: pod.UID}
+		k.run("Pod "+gone.String(), func() { k.remove(ctx, gone) })
 		return
 	}
 	k.mu.Lock()
@@ -93,12 +105,13 @@ func (k *Kubelet) take(ctx context.Context, pod *corev1.Pod) {
 	if known || pod.Status.Phase != corev1.PodPending {
 		return
 	}
-	if err := k.begin(ctx, pod); err != nil && ctx.Err() == nil {
+	if err := k.begin(ctx, pod); err != nil {
 		k.Log(fmt.Sprintf("Pod %s/%s: %s", pod.Namespace, pod.Name, err))
 	}
 }
 
-// begin says that a Pod runs; its podinit then waits for the core.
+// begin lets it be said that a Pod runs; its podinit then waits for the core. The Pod is known before that is done, as one
+// whose answer was lost runs; when it cannot be done it is unknown again, for the next event.
 func (k *Kubelet) begin(ctx context.Context, pod *corev1.Pod) error {
 	if len(pod.Spec.Containers) != 1 {
 		return errors.New("not one container")
@@ -121,16 +134,22 @@ func (k *Kubelet) begin(ctx context.Context, pod *corev1.Pod) error {
 	yes := func(kind corev1.PodConditionType) corev1.PodCondition {
 		return corev1.PodCondition{Type: kind, Status: corev1.ConditionTrue, LastTransitionTime: metav1.Now()}
 	}
-	return k.tell(ctx, fake, corev1.PodStatus{
+	runs := corev1.PodStatus{
 		Phase: corev1.PodRunning, HostIP: k.address.IP.String(), PodIP: address, PodIPs: []corev1.PodIP{{IP: address}},
 		StartTime:         new(metav1.Now()),
 		Conditions:        []corev1.PodCondition{yes(corev1.PodInitialized), yes(corev1.ContainersReady), yes(corev1.PodReady)},
 		ContainerStatuses: []corev1.ContainerStatus{fake.container},
+	}
+	k.run("Pod "+fake.String(), func() {
+		if k.tell(ctx, fake, runs) != nil && !fake.podinit.reached() {
+			k.forget(pod.UID)
+		}
 	})
+	return nil
 }
 
 // ended says that podinit has ended.
-func (k *Kubelet) ended(pod *fakePod) {
+func (k *Kubelet) ended(ctx context.Context, pod *fakePod) {
 	code := pod.podinit.code()
 	status := pod.container
 	status.Ready, status.Started = false, new(false)
@@ -141,12 +160,7 @@ func (k *Kubelet) ended(pod *fakePod) {
 	if code != 0 {
 		phase, status.State.Terminated.Reason = corev1.PodFailed, "Error"
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
-	defer cancel()
-	err := k.tell(ctx, pod, corev1.PodStatus{Phase: phase, ContainerStatuses: []corev1.ContainerStatus{status}})
-	if err != nil && !apierrors.IsNotFound(err) { // the core deletes it meanwhile
-		k.Log(fmt.Sprintf("Pod %s/%s: %s", pod.namespace, pod.name, err))
-	}
+	_ = k.tell(ctx, pod, corev1.PodStatus{Phase: phase, ContainerStatuses: []corev1.ContainerStatus{status}}) // it is logged
 }
 
 // tell writes a Pod's status.
@@ -155,8 +169,10 @@ func (k *Kubelet) tell(ctx context.Context, pod *fakePod, status corev1.PodStatu
 	if err != nil {
 		return err
 	}
-	return k.Client.Patch(types.StrategicMergePatchType).Namespace(pod.namespace).Resource("pods").Name(pod.name).
-		SubResource("status").Body(patch).Do(ctx).Error()
+	return k.ask(ctx, pod.String(), func(ctx context.Context) error {
+		return k.Client.Patch(types.StrategicMergePatchType).Namespace(pod.namespace).Resource("pods").Name(pod.name).
+			SubResource("status").Body(patch).Do(ctx).Error()
+	})
 }
 
 // forget ends a Pod's podinit.
@@ -171,10 +187,13 @@ func (k *Kubelet) forget(uid types.UID) {
 }
 
 // remove takes a Pod's object away, as kubelet does behind its containers.
-func (k *Kubelet) remove(ctx context.Context, namespace, name string, uid types.UID) {
-	err := k.Client.Delete().Namespace(namespace).Resource("pods").Name(name).
-		Body(&metav1.DeleteOptions{GracePeriodSeconds: new(int64(0)), Preconditions: &metav1.Preconditions{UID: &uid}}).Do(ctx).Error()
-	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) && ctx.Err() == nil {
-		k.Log(fmt.Sprintf("Pod %s/%s: %s", namespace, name, err))
-	}
+func (k *Kubelet) remove(ctx context.Context, pod *fakePod) {
+	_ = k.ask(ctx, pod.String(), func(ctx context.Context) error {
+		err := k.Client.Delete().Namespace(pod.namespace).Resource("pods").Name(pod.name).
+			Body(&metav1.DeleteOptions{GracePeriodSeconds: new(int64(0)), Preconditions: &metav1.Preconditions{UID: &pod.uid}}).Do(ctx).Error()
+		if apierrors.IsConflict(err) { // another Pod has its name
+			return nil
+		}
+		return err
+	}) // it is logged
 }
