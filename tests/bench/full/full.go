@@ -137,7 +137,7 @@ func (r *row) count(way way, do func() error) error {
 		}
 	}
 	r.add(way, "requests to slurmctld "+about, "", (gauge.Sum(after)-gauge.Sum(before))/minutes)
-	r.add(way, "CPU of the machine "+about, "s", (gauge.Busy()-busy)/minutes)
+	r.add(way, "CPU of the machine, idle included, "+about, "s", (gauge.Busy()-busy)/minutes)
 	return nil
 }
 

@@ -172,7 +172,7 @@ func (r *row) look(way way) error {
 	r.add(way, "CPU of the slurmstepds in sum, per minute", "s", ofSteps()*perMinute)
 	r.add(way, "CPU of the tasks or relays in sum, per minute", "s", ofTasks()*perMinute)
 	r.add(way, "CPU of kube-apiserver, per minute", "s", ofServer()*perMinute)
-	r.add(way, "CPU of the machine, per minute", "s", (gauge.Busy()-ofAll)*perMinute)
+	r.add(way, "CPU of the machine, idle included, per minute", "s", (gauge.Busy()-ofAll)*perMinute)
 	n := float64(r.count)
 	ofStep, ofTask := gauge.MemoryOf(steps...), gauge.MemoryOf(tasks...)
 	r.add(way, "slurmstepd: anonymous memory per job", "MB", ofStep.Anonymous/n)
