@@ -206,10 +206,10 @@ func (s *Step) cleanUp(wait bool) {
 		return
 	}
 	s.leave()
-	if s.pod != nil && s.pod.pod != nil {
+	if s.pod != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), removeLimit)
 		defer cancel()
-		if s.delete(ctx) || s.pod.pod == nil {
+		if s.pod.pod == nil || s.delete(ctx) || s.pod.pod == nil { // gone before, deleted, or gone meanwhile
 			s.podGone()
 		}
 	}

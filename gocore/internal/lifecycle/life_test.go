@@ -169,6 +169,8 @@ func TestDeletedBySomebody(t *testing.T) {
 		assert.Zero(t, w.slurm.requeued())
 		assert.Contains(t, w.notices(), "deleted by somebody else")
 		assert.NotZero(t, w.exit().Status)
+		assert.Empty(t, w.left, "nothing is left to the epilog")
+		assert.Contains(t, w.stages(), "pod-gone")
 	})
 }
 
