@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # A small job in any image that has bash.
 #SBATCH --job-name=hello --cpus-per-task=2 --mem=200 --time=5
 #SBATCH --k8s-image=debian:12

@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
 # Two GPUs, and the site's volume "datasets", which its k8s.yaml must name, at another path and read-only.
 #SBATCH --job-name=train --cpus-per-task=8 --mem=32G --gres=gpu:2 --time=1-00:00:00
 #SBATCH --k8s-image=pytorch/pytorch:latest

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Process 1 of a Pod's sandbox: sleeps, reaps, ends on TERM. */
 #include <signal.h>
 #include <stddef.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * /bin/say, all there is in the image "noshell". Called with a file it prints that file's lines but for those that
  * start with '#', and a line "exit N" ends it with N: so it can be the interpreter of a job file, where no shell is.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash disable=SC2034 # used by those that source it
 # Where everything is, how the scripts speak, and the lock they share.
 set -euo pipefail

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # etcd, kube-apiserver, kube-controller-manager, kube-scheduler on loopback; one start function each.
 KUBE=$CLUSTER/kube

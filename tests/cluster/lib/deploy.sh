@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # deploy/ in a running cluster, and credentials of its accounts.
 

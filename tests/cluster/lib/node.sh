@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # A Kubernetes node: a mount namespace of its own, in it containerd and kubelet. What they mount, and what they
 # keep in fixed places outside our folder, goes with the namespace.

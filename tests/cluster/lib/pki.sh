@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # Certificates and kubeconfigs in etc/pki and etc/.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # Daemons: NAME has its pid in run/NAME.pid, its start time in run/NAME.start (so that a reused pid is never
 # taken for it) and its output in log/NAME.log. All carry a mark in their environment that their children inherit.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # Debian's docker-registry on loopback: one that is open, and one that answers 401 to whoever has no password.
 DENIED_USER=puller DENIED_PASSWORD=letmein

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash disable=SC2034 # used by those that source it
 # For `make sanitize`: SLURM_K8S_SANITIZED is the folder of a build with ASan and UBSan. Slurm's programs that load the
 # plugin are copies in bin/ that have the sanitizers' runtime; for slurmd, and all that it starts, they stand in the place

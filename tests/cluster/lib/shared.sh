@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # What all clusters of this machine share: users, forwarding, folders that containerd insists on, Slurm's cgroups. Who
 # needs one first makes it and notes that here; the cluster that goes down last takes back what is noted.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # Writes Slurm's configuration into etc/.
 SLURM_CLUSTER=lab

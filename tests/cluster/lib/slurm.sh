@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # Slurm's daemons, each in the foreground under a pid of our own record; one start function each.
 . "$HERE/lib/slurm-config.sh"

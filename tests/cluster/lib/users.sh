@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
 # Two ordinary users, alice and bob, and a group that alice is in; made if absent, and then removed by the last cluster
 # that goes down. Needs shared.sh; its lock is held.
