@@ -26,12 +26,7 @@ func (b *bench) roomy(jobs int) (back func() error, err error) {
 	}
 	// Many containers at once take their time to start on few cpus, and none of them shall be given up meanwhile.
 	site, err := b.siteFile("start_limit:", "start_limit: 15m", "  wait:", "  wait: 15m", "  wait_max:", "  wait_max: 15m")
-	return func() error {
-		if site == nil {
-			return errors.Join(nodes(), slurm())
-		}
-		return errors.Join(site(), nodes(), slurm())
-	}, err
+	return func() error { return errors.Join(site(), nodes(), slurm()) }, err
 }
 
 func partition(setting string) error {

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/slurm-k8s/slurm-k8s/tests/bench/world"
 	"github.com/slurm-k8s/slurm-k8s/tests/testcluster"
 )
 
@@ -62,12 +63,12 @@ func (f *slurmFile) write(text []byte) error {
 // siteFile changes k8s.yaml, which every job reads at its start, for as long as the row wants it: pairs of a line's begin and
 // what shall stand there instead of the line.
 func (b *bench) siteFile(pairs ...string) (back func() error, err error) {
-	path := filepath.Join(b.lab.Dir, "etc/k8s.yaml")
-	was, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	lines := strings.Split(string(was), "\n")
+	do, undo := world.Edit(filepath.Join(b.lab.Dir, "etc/k8s.yaml"), func(was string) (string, error) { return linesReplaced(was, pairs...) }, world.Nothing)
+	return b.changes.make("k8s.yaml", do, undo)
+}
+
+func linesReplaced(text string, pairs ...string) (string, error) {
+	lines := strings.Split(text, "\n")
 	for i := 0; i < len(pairs); i += 2 {
 		found := false
 		for j, line := range lines {
@@ -76,9 +77,8 @@ func (b *bench) siteFile(pairs ...string) (back func() error, err error) {
 			}
 		}
 		if !found {
-			return nil, fmt.Errorf("%s has no line that begins with %q", path, pairs[i])
+			return "", fmt.Errorf("k8s.yaml has no line that begins with %q", pairs[i])
 		}
 	}
-	return b.changes.make("k8s.yaml", func() error { return os.WriteFile(path, []byte(strings.Join(lines, "\n")), 0o644) },
-		func() error { return os.WriteFile(path, was, 0o644) })
+	return strings.Join(lines, "\n"), nil
 }

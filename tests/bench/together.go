@@ -12,9 +12,8 @@ import (
 	"sync"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/slurm-k8s/slurm-k8s/tests/bench/gauge"
+	"github.com/slurm-k8s/slurm-k8s/tests/bench/world"
 	"github.com/slurm-k8s/slurm-k8s/tests/testcluster"
 )
 
@@ -61,20 +60,7 @@ func (b *bench) startTogether(bare *bareClient, lines *gauge.Lines) (err error) 
 
 // noPods waits until those of the rounds before are gone.
 func (b *bench) noPods() error {
-	if !testcluster.Until(10*time.Minute, func() bool {
-		left := 0
-		for _, space := range []string{testcluster.Namespace, bareSpace} {
-			var pods corev1.PodList
-			if b.lab.Get("/api/v1/namespaces/"+space+"/pods", &pods) != nil {
-				return false
-			}
-			left += len(pods.Items)
-		}
-		return left == 0
-	}) {
-		return errors.New("some Pods are not gone after 10 min")
-	}
-	return nil
+	return world.NoPods(b.lab, 10*time.Minute, testcluster.Namespace, bareSpace)
 }
 
 // firstBytes is when the output of each of so many jobs has begun, in seconds from the submission on. The jobs are ended then.

@@ -9,11 +9,13 @@ import (
 	"os"
 	"os/exec"
 	"os/user"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 	"time"
 
+	"github.com/slurm-k8s/slurm-k8s/tests/bench/world"
 	"github.com/slurm-k8s/slurm-k8s/tests/testcluster"
 )
 
@@ -53,15 +55,10 @@ func (b *bench) command(more []string, name string, args ...string) (*exec.Cmd, 
 
 // clear ends what jobs of the bench are still there, and removes its folder.
 func (b *bench) clear() error {
-	jobs, err := testcluster.Run(20*time.Second, "squeue", "-h", "-a", "-u", benchUser, "-o", "%A %Z")
-	ids := []string{}
-	for line := range strings.Lines(jobs) {
-		if id, folder, _ := strings.Cut(strings.TrimSpace(line), " "); folder == b.work {
-			ids = append(ids, id)
-		}
-	}
-	if len(ids) > 0 {
-		_, ended := testcluster.Run(time.Minute, "scancel", ids...)
+	jobs, err := (&world.World{User: benchUser, Work: b.work}).Queued(world.NotEnded)
+	slices.Sort(jobs)
+	if jobs = slices.Compact(jobs); len(jobs) > 0 { // pending tasks of an array have one id
+		_, ended := testcluster.Run(time.Minute, "scancel", jobs...)
 		err = errors.Join(err, ended)
 	}
 	return errors.Join(err, os.RemoveAll(b.work))

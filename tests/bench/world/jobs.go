@@ -3,8 +3,8 @@
 package world
 
 import (
-	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -29,12 +29,17 @@ func (w *World) Ended(id string, limit time.Duration) error {
 }
 
 // NoPods waits until the Pods of jobs before are gone, and so all that was asked for them.
-func (w *World) NoPods() error {
-	if !testcluster.Until(time.Minute, func() bool {
-		pods := corev1.PodList{}
-		return w.Lab.Get("/api/v1/namespaces/"+testcluster.Namespace+"/pods", &pods) == nil && len(pods.Items) == 0
+func (w *World) NoPods() error { return NoPods(w.Lab, time.Minute, testcluster.Namespace) }
+
+// NoPods waits until no Pod is left in some namespaces.
+func NoPods(lab *testcluster.Cluster, limit time.Duration, spaces ...string) error {
+	if !testcluster.Until(limit, func() bool {
+		return !slices.ContainsFunc(spaces, func(space string) bool {
+			pods := corev1.PodList{}
+			return lab.Get("/api/v1/namespaces/"+space+"/pods", &pods) != nil || len(pods.Items) > 0
+		})
 	}) {
-		return errors.New("the Pods of earlier jobs are not gone after a minute")
+		return fmt.Errorf("some Pods of earlier jobs are not gone after %s", limit)
 	}
 	return nil
 }
