@@ -83,7 +83,7 @@ enum k8s_frame_type {
 	 * The relay ends as the status says, once its writes are done. */
 	K8S_FRAME_EXIT = 9,
 	/* core -> podinit: everything is acknowledged, exits included: go.
-	 * podinit waits for it, or for --linger, before it exits. */
+	 * podinit waits for it before it exits; without a core, for --linger at most. */
 	K8S_FRAME_DETACH = 10,
 };
 

@@ -148,12 +148,32 @@ static int64_t check_outputs(int64_t now)
 	return next;
 }
 
+/* Something that stands nowhere else. How the tasks ended is in process 1's report, too. */
+static bool something_left(void)
+{
+	if (state.options.mode == MODE_JOIN)
+		return true;
+	for (uint32_t i = 0; i < state.count; i++)
+		for (int which = 0; which < 2; which++)
+			if (state.tasks[i].outputs[which].acknowledged < state.tasks[i].outputs[which].head)
+				return true;
+	return false;
+}
+
+/* A Pod keeps its room meanwhile. Behind the fence the long wait is over already. */
+static int64_t linger(void)
+{
+	int64_t longest = state.options.linger_ms, shortly = state.options.empty_linger_ms;
+
+	return longest > shortly && (state.orphaned || !something_left()) ? shortly : longest;
+}
+
 static int64_t linger_until(void)
 {
 	/* A core that still speaks will say DETACH when it has all. */
 	int64_t since = state.heard > ended_at ? state.heard : ended_at;
 
-	return since + state.options.linger_ms;
+	return since + linger();
 }
 
 int64_t ends_check(int64_t now)

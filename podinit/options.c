@@ -56,6 +56,8 @@ static int read_argument(struct options *options, const char *argument)
 		return read_seconds(value, &options->start_timeout_ms);
 	if ((value = value_of(argument, "linger")))
 		return read_seconds(value, &options->linger_ms);
+	if ((value = value_of(argument, "empty-linger")))
+		return read_seconds(value, &options->empty_linger_ms);
 	if ((value = value_of(argument, "run")))
 		options->run = value;
 	else if ((value = value_of(argument, "cgroup")))
@@ -70,7 +72,8 @@ static int read_argument(struct options *options, const char *argument)
 static const struct options defaults = {
 	.orphan_timeout_ms = 1800 * 1000,
 	.start_timeout_ms = 600 * 1000,
-	.linger_ms = 60 * 1000,
+	.linger_ms = 1800 * 1000,
+	.empty_linger_ms = 60 * 1000,
 	.run = K8S_RUN_DIRECTORY,
 	.cgroup = "/sys/fs/cgroup",
 	.report = "/dev/termination-log",

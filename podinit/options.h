@@ -12,8 +12,9 @@ struct options {
 	uint64_t session;
 	int64_t orphan_timeout_ms;
 	int64_t start_timeout_ms;
-	int64_t linger_ms;
+	int64_t linger_ms; /* after the tasks' end, without a core, while something is left for it */
 	/* For tests outside a container, not documented elsewhere: */
+	int64_t empty_linger_ms; /* --empty-linger=SECONDS instead of 60: at most so long with nothing left */
 	const char *run;    /* --run=DIR instead of K8S_RUN_DIRECTORY */
 	const char *cgroup; /* --cgroup=DIR instead of /sys/fs/cgroup */
 	const char *report; /* --report=FILE instead of /dev/termination-log; of a join always none */

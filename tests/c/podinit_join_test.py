@@ -155,6 +155,23 @@ class Join(unittest.TestCase):
         self.assertEqual(step.report(), "", "the termination message is process 1's")
         wait_for("all of it to end", lambda: len(self.children(step)) == 1)
 
+    def test_exit_that_nobody_took_lingers(self):
+        """No report has it."""
+        step, core = self.running()
+        joined, inside = self.join(step, linger=600, empty_linger=1)
+        inside.shell("exit 3")
+        inside.until("the exit", lambda: joined.exits)
+        inside.close()
+        other = self.step(linger=600, empty_linger=1)  # lingers from later on, and is over
+        outside = other.connect()
+        outside.shell("exit 0")
+        outside.until("the exit", lambda: other.exits)
+        outside.close()
+        other.wait()
+        joined.exits.clear()
+        joined.connect().finish()
+        self.assertEqual(joined.exits[0].status, 3 << 8)
+
     def test_killed_alone(self):
         step, core = self.running()
         joined, inside = self.join(step)

@@ -189,6 +189,14 @@ class Timeouts(PodinitTest):
         self.assertEqual(step.wait(), 137)
         self.assertRegex(step.report(), r"^orphaned\nusage .*\ntask=0 status=9 ")
 
+    def test_an_orphan_does_not_linger_long(self):
+        step, core = self.begin(orphan_timeout=1, linger=600, empty_linger=1)
+        core.acknowledging = False
+        core.shell("trap 'echo late; exit 21' TERM; echo ready; while :; do read x; done")
+        core.until_text("ready")
+        core.close()
+        self.assertEqual(step.wait(), 21)
+
     def test_a_silent_core_counts_as_none(self):
         step, core = self.begin(orphan_timeout=1)
         core.shell("trap 'exit 22' TERM; while :; do read x; done")

@@ -76,6 +76,38 @@ class Ends(PodinitTest):
         core.close()
         self.assertEqual(step.wait(), 5)
 
+    def test_nothing_left_does_not_linger_long(self):
+        for script in ("exit 5", "echo taken; echo too >&2; exit 5"):
+            step, core = self.begin(linger=600, empty_linger=1)
+            core.shell(script)
+            core.until("exit", lambda: step.exits)
+            core.beat(1)  # behind the acknowledgements
+            core.close()
+            self.assertEqual(step.wait(), 5)
+
+    def test_output_that_nobody_took_lingers(self):
+        step, core = self.begin(linger=600, empty_linger=1)
+        core.acknowledging = False
+        core.shell("echo kept >&2; exit 6", tasks=2)
+        core.until("exits", lambda: len(step.exits) == 2)
+        core.close()
+        self.let_the_short_one_pass()
+        self.assertIsNone(step.process.poll())
+        step.exits.clear()
+        core = step.connect()
+        core.until("exits", lambda: len(step.exits) == 2)
+        core.beat(1)
+        core.close()
+        self.assertEqual(step.wait(), 6)
+
+    def let_the_short_one_pass(self):
+        """Another one begins to linger later, and is over."""
+        other, core = self.begin(linger=600, empty_linger=1)
+        core.shell("exit 0")
+        core.until("exit", lambda: other.exits)
+        core.close()
+        self.assertEqual(other.wait(), 0)
+
     def test_core_that_comes_late_gets_all(self):
         step, core = self.begin()
         core.shell("echo kept; exit 9")

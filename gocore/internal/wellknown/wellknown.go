@@ -96,9 +96,9 @@ func PodinitConfigMap(podinit []byte) string {
 	return "slurm-k8s-podinit-" + hex.EncodeToString(sum[:8])
 }
 
-// PodinitLimits are podinit's own limits as its command line has them, in whole seconds. It keeps what
-// nobody has acknowledged for as long as its tasks would wait for a core: Kubernetes' API may be away as
-// they end, and their last output is nowhere else.
+// PodinitLimits are podinit's own limits as its command line has them, in whole seconds. It keeps output
+// that nobody has acknowledged for as long as its tasks would wait for a core: Kubernetes' API may be away as
+// they end, and their last output is nowhere else. With nothing left it goes after a minute of its own.
 func PodinitLimits(orphan, start time.Duration) []string {
 	seconds := func(name string, d time.Duration) string {
 		return fmt.Sprintf("--%s=%d", name, (d+time.Second-1)/time.Second)
