@@ -128,7 +128,7 @@ int main(int argc, char **argv)
 	sinks_open();
 	downlink_open();
 	run(signals);
-	spawn_end();
+	spawn_serve();
 	if (relay.exited)
 		end_as(relay.status);
 	terminal_restore();

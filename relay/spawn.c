@@ -70,8 +70,3 @@ void spawn_serve(void)
 	close(sock);
 	sock = -1;
 }
-
-void spawn_end(void)
-{
-	spawn_serve();
-}

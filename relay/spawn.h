@@ -12,10 +12,8 @@ void spawn_open(void);
 /* The socket, or -1: readable, it is time for spawn_serve. */
 int spawn_socket(void);
 
-/* Starts the process that serves it, unless the core has closed its end. Where that fails the socket is closed, and the core told so by that. */
+/* Starts the process that serves it, unless the core has closed its end. Where that fails the socket is closed, and the core told so by that.
+ * Also where this relay ends: other tasks of the Pod may go on, and somebody must listen. */
 void spawn_serve(void);
-
-/* This relay ends: where other tasks of the Pod go on, somebody must listen. */
-void spawn_end(void);
 
 #endif

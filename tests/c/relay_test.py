@@ -597,6 +597,38 @@ class Calls(RelayTest):
             relay.exit(0)
             self.assertEqual(relay.wait(), 0)
 
+    def test_a_process_once_there_is_something_to_serve(self):
+        relay, commands = self.relay_with_commands()
+        relay.send(wire.HEARTBEAT, offset=1)
+        relay.expect(wire.HEARTBEAT)
+        self.assertEqual(self.children(relay), "", "not before")
+        commands.sendall(wire.Frame(wire.START).encode())
+        self.assertEqual(self.said(commands), wire.Frame(wire.HELLO).encode())
+        child = self.children(relay).split()
+        self.assertEqual(len(child), 1)
+        relay.exit(0)
+        self.assertEqual(relay.wait(), 0)
+        self.assertEqual(self.command(child[0]), "relay --commands ", "it outlives the relay")
+        commands.close()
+        wait_for("its end", lambda: not self.command(child[0]))
+
+    def test_a_process_where_the_relay_ends_before_the_others(self):
+        relay, commands = self.relay_with_commands()
+        relay.exit(0)
+        self.assertEqual(relay.wait(), 0)
+        self.assertEqual(self.said(commands), wire.Frame(wire.HELLO).encode())
+
+    def said(self, commands):
+        commands.settimeout(LIMIT)
+        return commands.recv(1 << 16)
+
+    def command(self, pid):
+        """Its command line, or "" once it has ended."""
+        try:
+            return read_text("/proc/%s/cmdline" % pid).replace("\0", " ")
+        except OSError:
+            return ""
+
 
 if __name__ == "__main__":
     unittest.main()
