@@ -198,6 +198,7 @@ func (s *Step) judgeInside(exits []stream.Exit) outcome {
 		o.exits = s.sameExit(uint32(syscall.SIGKILL))
 	case exits == nil:
 		o.exits, o.reason = s.sameExit(1<<8), report.InsideGone(s.pod.last.Name)
+		o.cut = !s.connected.OutputCame()
 	}
 	if over && (exits == nil || anyKilled(exits)) {
 		o.reason = report.ContainerEnded(s.pod.last.Name, s.pod.reading())

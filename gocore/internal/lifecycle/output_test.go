@@ -4,6 +4,7 @@ package lifecycle
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -53,6 +54,20 @@ func TestLastOutputMayBeMissing(t *testing.T) {
 			w.after(2*time.Minute, func() { w.cluster.alter("made-1", goes) })
 		}, told)
 	})
+	for name, came := range map[string]bool{"a step that joined a container": false, "such a step, and all of it had come": true} {
+		t.Run(name, func(t *testing.T) {
+			bubble(t, func(w *world) {
+				w.host("batch")
+				w.joins("batch")
+				w.tasks = tasks{take: time.Hour, came: came}
+				w.fail("Exits", fault{err: fmt.Errorf("%w: exit code 69", stream.ErrGone), took: time.Minute})
+				w.fail("Exit", fault{err: fmt.Errorf("%w: exit code 69", stream.ErrGone), took: time.Minute})
+			}, func(t *testing.T, w *world) {
+				assert.Contains(t, w.notices(), "how they ended is not known")
+				assert.Equal(t, !came, strings.Contains(w.notices(), words), w.notices())
+			})
+		})
+	}
 	t.Run("all of it had come", func(t *testing.T) {
 		bubble(t, func(w *world) {
 			unheard(event{time.Minute, ends(0, "Completed", "task=0 status=0 oom=0\n")})(w)
