@@ -49,6 +49,15 @@ func (c *fakeCluster) podinitEnds(uid string, code int32) {
 	})
 }
 
+// disrupts tells whether Kubernetes ends the Pod, or its node has lost the container.
+func disrupts(pod *corev1.Pod) bool {
+	ends := func(c corev1.PodCondition) bool { return c.Type == corev1.DisruptionTarget }
+	lost := func(c corev1.ContainerStatus) bool {
+		return c.State.Terminated != nil && c.State.Terminated.Reason == "ContainerStatusUnknown"
+	}
+	return pod.Status.Reason == "Evicted" || slices.ContainsFunc(pod.Status.Conditions, ends) || slices.ContainsFunc(pod.Status.ContainerStatuses, lost)
+}
+
 func (c *fakeCluster) wasDisrupted() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -69,14 +69,7 @@ func (c *fakeCluster) change(pod *corev1.Pod, do func(*corev1.Pod)) {
 	if next.Status.ContainerStatuses == nil || next.Status.ContainerStatuses[0].State.Running == nil {
 		c.hangUp(string(pod.UID))
 	}
-	for _, condition := range next.Status.Conditions {
-		if condition.Type == corev1.DisruptionTarget {
-			c.disrupted = true
-		}
-	}
-	if next.Status.Reason == "Evicted" {
-		c.disrupted = true
-	}
+	c.disrupted = c.disrupted || disrupts(next)
 	if next.Name == "" {
 		c.hangUp(string(pod.UID))
 		delete(c.pods, pod.Name)
