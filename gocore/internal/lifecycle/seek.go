@@ -94,8 +94,11 @@ func (s *Step) abandon() {
 	if s.pod != nil {
 		pod = s.pod.last.Name
 	}
-	if s.removeWithin(leaveLimit) {
+	if s.removeWithin(leaveLimit) && s.left.text() == "" {
 		return
+	}
+	if pod == "" { // one that could not be removed before, to be made again
+		pod = s.podName()
 	}
 	s.forget()
 	s.doubt = ""

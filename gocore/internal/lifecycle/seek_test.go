@@ -262,3 +262,15 @@ func TestAutoFindsNothing(t *testing.T) {
 		})
 	})
 }
+
+// TestWhatCouldNotBeMadeAgainIsNamed: the Pod there was to be made again, and its deletion was not taken.
+func TestWhatCouldNotBeMadeAgainIsNamed(t *testing.T) {
+	bubble(t, func(w *world) {
+		w.twoClusters(site.ClusterAuto)
+		w.cluster.noRoom()
+		w.other.script = func(int) []event { return []event{{time.Millisecond, ends(1, "Error", "never started\n")}} }
+		w.fail(second+" DeletePod", fault{err: errors.New("connection refused"), took: time.Second, always: true})
+	}, func(t *testing.T, w *world) {
+		assert.Contains(t, w.left, "in cluster b")
+	})
+}
