@@ -96,6 +96,9 @@ func (w *world) submit(ctx context.Context, o *order) {
 		if o.kind.srun {
 			w.submitting.RUnlock() // it stays until its end
 			out, err = w.as(ctx, o.user, words...).CombinedOutput()
+			w.mu.Lock()
+			w.said[o] = string(out)
+			w.mu.Unlock()
 			// It has no place in the queue that outlives it: one that had a job is not tried again.
 			if err == nil || w.known(o) {
 				return

@@ -49,7 +49,9 @@ func (w *world) evidence(id int, entries []entry) *evidence {
 	out, err := os.ReadFile(filepath.Join(w.dir, folder, fmt.Sprintf("%s.%d.out", c.name(), id)))
 	c.out, c.outErr = string(out), err
 	text, _ := os.ReadFile(filepath.Join(w.dir, "out", fmt.Sprintf("%s.%d.err", c.name(), id)))
-	c.err = string(text)
+	w.mu.Lock()
+	c.err = string(text) + w.said[c.order]
+	w.mu.Unlock()
 	for _, h := range w.hits {
 		if !h.skipped && c.touched(h) {
 			c.hits = append(c.hits, h)

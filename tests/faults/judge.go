@@ -43,10 +43,11 @@ func (c *evidence) unexplained() string {
 	switch {
 	case c.state == "":
 		return "Slurm does not know it any more"
+	// See noticeLost. Where slurmctld was away as slurmd registered, plain Slurm notices at the time limit.
+	case c.hitBy("kill-stepd") && (c.state == "CANCELLED" || c.state == "TIMEOUT"):
+		return ""
 	case !slices.Contains([]string{"FAILED", "NODE_FAIL", "CANCELLED", "OUT_OF_MEMORY"}, c.state):
 		return "has not ended"
-	case c.hitBy("kill-stepd") && c.state == "CANCELLED": // see noticeLost
-		return ""
 	case c.effect(killed) && strings.HasPrefix(c.state, "FAILED") && (strings.HasSuffix(c.exit, ":9") || strings.HasPrefix(c.exit, "137:") || strings.HasPrefix(c.exit, "9:")):
 		return ""
 	case c.kind.name == "trap" && c.exit == "9:0" && strings.Contains(c.out, "TERM") && c.effect(deadly, forced, disrupted):

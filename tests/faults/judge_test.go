@@ -76,6 +76,8 @@ func TestJudge(t *testing.T) {
 		"older run's output":  {job("short", "COMPLETED", "0:0", good, "0 0 begin a", "1 0 begin b", "1 0 end b").with(disrupted), "ends with run 0, not 1"},
 		"never launched":      {job("norequeue", "CANCELLED", "0:0", "").hit("spool-full", plain), ""},
 		"run and cancelled":   {job("norequeue", "CANCELLED", "0:0", "run 0\n", "0 0 begin a").hit("spool-full", plain), "as no fault explains"},
+		"stepd killed":        {job("short", "TIMEOUT", "0:0", "run 0\n", "0 0 begin a").hit("kill-stepd", deadly), ""},
+		"ran out of time":     {job("short", "TIMEOUT", "0:0", "run 0\n", "0 0 begin a").with(deadly), "has not ended"},
 		"cancelled":           {job("norequeue", "CANCELLED", "0:0", "").with(plain), "as no fault explains"},
 		"still there":         {job("short", "RUNNING", "0:0", good, "0 0 begin a"), "has not ended"},
 	} {

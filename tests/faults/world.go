@@ -38,13 +38,14 @@ type world struct {
 	ids        map[int]*order // of what was seen in Slurm
 	placed     map[int]*order // by number
 	taken      map[*order]bool
-	broken     time.Time // when the run was broken off
-	lastBefore int       // job id
-	found      []string  // before the audit
+	said       map[*order]string // by srun itself
+	broken     time.Time         // when the run was broken off
+	lastBefore int               // job id
+	found      []string          // before the audit
 }
 
 func newWorld(lab *testcluster.Cluster, p *plan) (*world, error) {
-	w := &world{lab: lab, began: time.Now(), locks: map[string]*sync.Mutex{}, ids: map[int]*order{}, taken: map[*order]bool{}}
+	w := &world{lab: lab, began: time.Now(), locks: map[string]*sync.Mutex{}, ids: map[int]*order{}, taken: map[*order]bool{}, said: map[*order]string{}}
 	w.net = "10.213." + os.Getenv("SLURM_K8S_INSTANCE")
 	var err error
 	// A folder that alice and bob may write to, and that no image has.

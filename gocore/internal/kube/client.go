@@ -7,8 +7,6 @@ package kube
 
 import (
 	"context"
-	"fmt"
-	"io"
 	"os"
 	"time"
 
@@ -19,16 +17,12 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/site"
 )
 
 // requestTimeout bounds one request that is not a watch or an exec.
 const requestTimeout = 15 * time.Second
-
-// maxKubeconfig bounds the file that holds a credential.
-const maxKubeconfig = 1 << 20
 
 // Client speaks to one cluster.
 type Client struct {
@@ -44,24 +38,11 @@ func Open(path string, check func(*os.File) error) (*Client, error) {
 	if folder, asked := site.InCluster(path); asked {
 		return openInCluster(folder, check)
 	}
-	file, err := os.Open(path)
+	config, err := readKubeconfig(path, check)
 	if err != nil {
-		return nil, fmt.Errorf("kubeconfig: %w", err)
+		return nil, err
 	}
-	defer file.Close()
-	if check != nil {
-		if err := check(file); err != nil {
-			return nil, err
-		}
-	}
-	text, err := io.ReadAll(io.LimitReader(file, maxKubeconfig))
-	if err != nil {
-		return nil, fmt.Errorf("kubeconfig %q: %w", path, err)
-	}
-	config, err := clientcmd.RESTConfigFromKubeConfig(text)
-	if err != nil {
-		return nil, fmt.Errorf("kubeconfig %q: %w", path, err)
-	}
+	renewed(config, path, check)
 	return New(config)
 }
 
