@@ -3,6 +3,7 @@
 package submission
 
 import (
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -40,6 +41,9 @@ func (r Request) Sketch(j *job.Job) (unclear []string) {
 	return unclear
 }
 
+// longest is some 290 years in seconds, which a Duration holds. A limit beyond it is none.
+const longest = uint64((math.MaxInt64 - time.Minute) / time.Second)
+
 // parseTime reads Slurm's time limits: M, M:S, H:M:S, D-H, D-H:M, D-H:M:S. 0 is none.
 func parseTime(text string) (time.Duration, bool) {
 	switch strings.ToUpper(text) {
@@ -48,13 +52,13 @@ func parseTime(text string) (time.Duration, bool) {
 	}
 	units := []time.Duration{time.Minute, time.Second}
 	days, rest, dashed := strings.Cut(text, "-")
-	var sum time.Duration
+	var sum uint64 // seconds: more than a Duration holds may be typed
 	if dashed {
 		n, err := strconv.ParseUint(days, 10, 16)
 		if err != nil {
 			return 0, false
 		}
-		sum, units = time.Duration(n)*24*time.Hour, []time.Duration{time.Hour, time.Minute, time.Second}
+		sum, units = n*uint64(24*time.Hour/time.Second), []time.Duration{time.Hour, time.Minute, time.Second}
 	} else {
 		rest = text
 	}
@@ -70,8 +74,11 @@ func parseTime(text string) (time.Duration, bool) {
 		if err != nil {
 			return 0, false
 		}
-		sum += time.Duration(n) * units[i]
+		sum += n * uint64(units[i]/time.Second)
+	}
+	if sum > longest {
+		return 0, true
 	}
 	// Slurm's limits are whole minutes.
-	return (sum + time.Minute - 1).Truncate(time.Minute), true
+	return (time.Duration(sum)*time.Second + time.Minute - 1).Truncate(time.Minute), true
 }

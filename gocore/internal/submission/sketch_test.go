@@ -14,7 +14,7 @@ import (
 func TestParseTime(t *testing.T) {
 	for text, want := range map[string]time.Duration{
 		"5": 5 * time.Minute, "5:30": 6 * time.Minute, "1:00:00": time.Hour, "2-0": 48 * time.Hour, "1-2:30": 26*time.Hour + 30*time.Minute,
-		"1-02:30:01": 26*time.Hour + 31*time.Minute, "UNLIMITED": 0, "infinite": 0, "0": 0,
+		"1-02:30:01": 26*time.Hour + 31*time.Minute, "UNLIMITED": 0, "infinite": 0, "0": 0, "170000000": 0, "65535-2147483647": 0,
 	} {
 		got, ok := parseTime(text)
 		assert.True(t, ok, text)
