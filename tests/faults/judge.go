@@ -143,6 +143,9 @@ func (c *evidence) judgeLedger(deserved bool, say func(string, ...any)) {
 		say("ended well and never began")
 		return
 	}
+	if c.kind.tasks > 1 && c.effect(deadly, forced, disrupted) && c.told() {
+		return // srun's code is the highest: one task's hides that another was lost, which is told
+	}
 	if last := c.runs[len(c.runs)-1]; finished[last] != c.kind.tasks {
 		say("%d of the %d tasks of its last run told their ends", finished[last], c.kind.tasks)
 	}

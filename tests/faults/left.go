@@ -60,6 +60,9 @@ func (w *world) left() []string {
 	}
 	markers, _ := os.ReadDir(filepath.Join(w.lab.Dir, "run/slurm-k8s"))
 	for _, m := range markers {
+		if m.Name() == ".turn" { // the node's, not a job's
+			continue
+		}
 		left = append(left, "marker "+m.Name())
 	}
 	for m := range mounts(w.lab.Dir) {

@@ -25,8 +25,9 @@ func (c *evidence) judgeOutput(deserved bool, say func(string, ...any)) {
 		}
 		return
 	}
-	// What process 1 still had of it goes with that; how the tasks ended may be known all the same.
-	lost := c.effect(deadly, forced) && strings.Contains(c.err+c.out, "output may be missing")
+	// What process 1 still had of it goes with that; how the tasks ended may be known all the same. Once evicted it has
+	// kubelet's grace, of which 2 s are left to one that was cut off.
+	lost := c.effect(deadly, forced, disrupted) && strings.Contains(c.err+c.out, "output may be missing")
 	if gap := c.gap(deserved && c.state != "CANCELLED" && !lost); gap != "" {
 		say("%s", gap)
 	}
