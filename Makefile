@@ -52,6 +52,29 @@ $(OUT)/verify: $(wildcard deploy/cmd/verify/*.go) go.mod go.sum
 	@mkdir -p $(OUT)
 	CGO_ENABLED=0 $(GO) build $(GOFLAGS_ALL) -o $@ ./deploy/cmd/verify
 
+# Where `make install` puts things; the defaults are Debian's, and those that the plugin looks in. DESTDIR is for packages.
+prefix ?= /usr
+plugindir ?= $(prefix)/lib/$(shell $(CC) -print-multiarch)/slurm-wlm
+libexecdir ?= $(prefix)/libexec/slurm-k8s
+bindir ?= $(prefix)/bin
+mandir ?= $(prefix)/share/man
+INSTALL ?= install
+
+# Not built here: root need not have Go.
+.PHONY: install
+install: ## Copy what `make build` made: DESTDIR=/tmp/package, plugindir=(Slurm's PluginDir), prefix=/usr.
+	$(INSTALL) -D -m 755 -t $(DESTDIR)$(plugindir) $(OUT)/spank_k8s.so
+	$(INSTALL) -D -m 755 -t $(DESTDIR)$(libexecdir) $(OUT)/gocore.so $(OUT)/relay $(OUT)/podinit
+	$(INSTALL) -D -m 755 -t $(DESTDIR)$(bindir) $(OUT)/slurm-k8s
+	for page in man/*.?; do $(INSTALL) -D -m 644 -t $(DESTDIR)$(mandir)/man$${page##*.} $$page || exit 1; done
+
+.PHONY: uninstall
+uninstall: ## Remove it again; what is configured stays.
+	rm -f $(DESTDIR)$(plugindir)/spank_k8s.so $(DESTDIR)$(bindir)/slurm-k8s
+	rm -f $(addprefix $(DESTDIR)$(libexecdir)/,gocore.so relay podinit)
+	[ ! -d $(DESTDIR)$(libexecdir) ] || rmdir --ignore-fail-on-non-empty $(DESTDIR)$(libexecdir)
+	for page in man/*.?; do rm -f $(DESTDIR)$(mandir)/man$${page##*.}/$${page##*/}; done
+
 .PHONY: clean
 clean: ## Remove what was built here; the caches of Kubernetes and images stay.
 	rm -rf $(OUT)
