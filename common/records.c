@@ -30,6 +30,7 @@ static int fixed_size(unsigned char tag)
 {
 	switch (tag) {
 	case K8S_RECORD_REQUIRED:
+	case K8S_RECORD_ONE_OUTPUT:
 		return 0;
 	case K8S_RECORD_UMASK:
 	case K8S_RECORD_TTY:

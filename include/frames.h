@@ -44,6 +44,10 @@
 /* The most that a sender may have unacknowledged on one output stream; the ring
  * of podinit is never larger. Input: what a relay may send ahead. */
 #define K8S_OUTPUT_WINDOW (1024 * 1024)
+/* Less where there are many tasks: each of a container's output streams, two a task, has its share of
+ * this, but not less than K8S_OUTPUT_LEAST. */
+#define K8S_OUTPUT_TOTAL (8 * 1024 * 1024)
+#define K8S_OUTPUT_LEAST (64 * 1024)
 #define K8S_INPUT_WINDOW (256 * 1024)
 
 /* The most that the records of one HELLO or START may take together: a script
@@ -52,11 +56,11 @@
 
 enum k8s_frame_type {
 	/* First frame on every connection, either way; payload: records.
-	 * relay -> core: what slurmstepd would have exec'ed (A E D U L S T B).
+	 * relay -> core: what slurmstepd would have exec'ed (A E D U L S T B O).
 	 * podinit -> core: its state (X V) and, per task, the input it has (I).
 	 * core -> podinit: nothing but the session it expects. */
 	K8S_FRAME_HELLO = 1,
-	/* core -> podinit: records (N A E D R H U L S T B C) of what to run, sent once the
+	/* core -> podinit: records (N A E D R H U L S T B O C) of what to run, sent once the
 	 * Pod may start. podinit answers START with no payload when its tasks
 	 * are forked. A START to a podinit that has started is ignored. */
 	K8S_FRAME_START = 2,
@@ -116,6 +120,7 @@ enum k8s_record {
 	K8S_RECORD_SCRIPT = 'S',    /* bytes of the job's script, joined in order; argv[0] becomes its path */
 	K8S_RECORD_TTY = 'T',       /* u16 rows, u16 columns: the task has a terminal */
 	K8S_RECORD_CPUS = 'B',      /* two bitmaps of one size, see below: the task is bound to cpus */
+	K8S_RECORD_ONE_OUTPUT = 'O',  /* no bytes: stdout and stderr are one file, so their order counts; stderr is empty then */
 	K8S_RECORD_PULL_SECRET = 'K', /* HELLO of local task 0: bytes of the user's Docker configuration, at most K8S_PULL_SECRET_MAX */
 	K8S_RECORD_TASKS = 'N',     /* u32: number of tasks in this container, 1 to 4096 */
 	K8S_RECORD_STATE = 'X',     /* u32: enum k8s_state */

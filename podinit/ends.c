@@ -88,14 +88,6 @@ void ends_reap(void)
 	}
 }
 
-void ends_after_start(void)
-{
-	state.heard = clock_now();
-	for (uint32_t i = 0; i < state.count; i++)
-		if (state.tasks[i].ended)
-			count_end(&state.tasks[i]);
-}
-
 /* A stopped task could not take it. */
 static void signal_tasks(int signal)
 {
@@ -113,7 +105,18 @@ void ends_terminate(void)
 	}
 }
 
-/* The fence: see design.md, decision 7. */
+void ends_after_start(void)
+{
+	state.heard = clock_now();
+	for (uint32_t i = 0; i < state.count; i++)
+		if (state.tasks[i].ended)
+			count_end(&state.tasks[i]);
+	/* START and that word may come at once, in either order. */
+	if (state.terminated)
+		ends_terminate();
+}
+
+/* The fence: see docs/architecture.md, At most once. */
 static int64_t check_orphaned(int64_t now)
 {
 	int64_t deadline = state.heard + state.options.orphan_timeout_ms;

@@ -51,8 +51,9 @@ static void close_one(int *fd)
 
 void files_close_theirs(struct files *files)
 {
-	if (files->theirs[1] == files->theirs[0])
-		files->theirs[1] = files->theirs[2] = -1;
+	for (int i = 2; i > 0; i--)
+		if (files->theirs[i] == files->theirs[i - 1])
+			files->theirs[i] = -1;
 	for (int i = 0; i < 3; i++)
 		close_one(&files->theirs[i]);
 }
@@ -75,12 +76,12 @@ static int unblock(int fd)
 	return flags < 0 ? -1 : fcntl(fd, F_SETFL, flags | O_NONBLOCK);
 }
 
-static int spare_left(int fd)
+bool files_spare_left(int fd)
 {
 	if (given.rlim_max == RLIM_INFINITY || (rlim_t)fd + FDS_SPARE < given.rlim_max)
-		return 0;
+		return true;
 	errno = EMFILE;
-	return -1;
+	return false;
 }
 
 static int one_pipe(int *reading, int *writing, int *ours)
@@ -91,7 +92,7 @@ static int one_pipe(int *reading, int *writing, int *ours)
 		return -1;
 	*reading = ends[0];
 	*writing = ends[1];
-	if (spare_left(ends[1]))
+	if (!files_spare_left(ends[1]))
 		return -1;
 	return unblock(*ours);
 }
@@ -107,17 +108,20 @@ static void enlarge(int fd, uint32_t tasks)
 		(void)fcntl(fd, F_SETPIPE_SZ, size);
 }
 
-int files_pipes(struct files *files, uint32_t tasks)
+int files_pipes(struct files *files, uint32_t tasks, bool one_output)
 {
 	clear(files);
 	if (one_pipe(&files->theirs[0], &files->ours[0], &files->ours[0]) ||
 	    one_pipe(&files->ours[1], &files->theirs[1], &files->ours[1]) ||
-	    one_pipe(&files->ours[2], &files->theirs[2], &files->ours[2])) {
+	    (!one_output && one_pipe(&files->ours[2], &files->theirs[2], &files->ours[2]))) {
 		files_close(files);
 		return -1;
 	}
 	enlarge(files->ours[1], tasks);
-	enlarge(files->ours[2], tasks);
+	if (one_output)
+		files->theirs[2] = files->theirs[1];
+	else
+		enlarge(files->ours[2], tasks);
 	return 0;
 }
 
@@ -137,7 +141,7 @@ int files_terminal(struct files *files, uint16_t rows, uint16_t columns)
 	files->theirs[0] = files->theirs[1] = files->theirs[2] = slave;
 	files->ours[0] = master_again(files->ours[1]);
 	files->terminal = master_again(files->ours[1]);
-	if (files->ours[0] < 0 || files->terminal < 0 || spare_left(files->terminal) || unblock(files->ours[1]) ||
+	if (files->ours[0] < 0 || files->terminal < 0 || !files_spare_left(files->terminal) || unblock(files->ours[1]) ||
 	    fcntl(files->ours[1], F_SETFD, FD_CLOEXEC) || fcntl(slave, F_SETFD, FD_CLOEXEC)) {
 		files_close(files);
 		return -1;

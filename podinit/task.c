@@ -12,16 +12,13 @@
 #include "child.h"
 #include "files.h"
 
-/* All rings of a container together, see frames.h for the largest of one stream. */
-#define RINGS_TOTAL (8 * 1024 * 1024)
-#define RING_SMALLEST (64 * 1024)
-
+/* All that the core takes on one stream, see frames.h. */
 static size_t ring_size(uint32_t tasks)
 {
-	size_t size = RINGS_TOTAL / (2 * (size_t)tasks);
+	size_t size = K8S_OUTPUT_TOTAL / (2 * (size_t)tasks);
 
-	if (size < RING_SMALLEST)
-		return RING_SMALLEST;
+	if (size < K8S_OUTPUT_LEAST)
+		return K8S_OUTPUT_LEAST;
 	return size > K8S_OUTPUT_WINDOW ? K8S_OUTPUT_WINDOW : size;
 }
 
@@ -30,7 +27,7 @@ static int open_files(struct files *files, const struct plan *plan, uint32_t num
 	const struct k8s_entry *tty = plan_last(plan, number, K8S_RECORD_TTY);
 
 	if (!tty)
-		return files_pipes(files, plan->tasks);
+		return files_pipes(files, plan->tasks, plan_last(plan, number, K8S_RECORD_ONE_OUTPUT));
 	return files_terminal(files, k8s_get_u16(tty->value), k8s_get_u16(tty->value + 2));
 }
 

@@ -4,6 +4,7 @@
 Nothing sleeps: every wait names what it waits for, and gives up after LIMIT seconds."""
 import contextlib
 import ctypes
+import fcntl
 import hashlib
 import os
 import select
@@ -11,6 +12,7 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import termios
 import time
 
 import podinit_wire as wire
@@ -204,6 +206,13 @@ class Core:
             except FileNotFoundError:
                 return False
         wait_for("a connection", has_socket)
+
+    def until_carried(self):
+        """What was sent is in podinit's socket: the pump has taken it, and waits for more."""
+        def is_carried():
+            waiting = fcntl.ioctl(self.process.stdin, termios.FIONREAD, bytes(4))
+            return not any(waiting) and read_text("/proc/%d/stat" % self.pump_pid()).rsplit(")", 1)[1].split()[0] == "S"
+        wait_for("the pump", is_carried)
 
     def raw(self, data):
         view = memoryview(data)

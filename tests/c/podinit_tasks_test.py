@@ -223,5 +223,29 @@ class Terminal(PodinitTest):
         self.assertEqual(step.text().split(), [str(i) for i in range(1, 100001)])
 
 
+class OneOutput(PodinitTest):
+    def test_both_outputs_stay_in_order(self):
+        step, core = self.begin()
+        script = "for i in $(seq 500); do echo out $i; echo err $i >&2; done; test /dev/fd/1 -ef /dev/fd/2"
+        core.start(record("O"), *[record("A", word) for word in ("/bin/sh", "-c", script)])
+        self.assertEqual(core.finish(), 0)
+        self.assertEqual(step.text(), "".join("out %d\nerr %d\n" % (i, i) for i in range(1, 501)))
+        self.assertEqual(step.text(stream=STDERR), "")
+
+    def test_of_one_task_alone(self):
+        step, core = self.begin()
+        core.start(record("O", task=0), *[record("A", word) for word in ("/bin/sh", "-c", "echo out; echo err >&2")],
+                   tasks=2)
+        core.finish(tasks=2)
+        self.assertEqual([step.text(task) for task in (0, 1)], ["out\nerr\n", "out\n"])
+        self.assertEqual([step.text(task, STDERR) for task in (0, 1)], ["", "err\n"])
+
+    def test_a_task_that_cannot_be_started(self):
+        step, core = self.begin()
+        core.start(record("O"), record("A", "/nowhere"))
+        self.assertEqual(core.finish(), 127)
+        self.assertEqual(step.text(), 'slurm-k8s: "/nowhere": command not found in the image\n')
+
+
 if __name__ == "__main__":
     unittest.main()

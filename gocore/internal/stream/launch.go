@@ -37,6 +37,7 @@ type Launch struct {
 	Limits    []Limit
 	Script    []byte // argv[0] becomes its path
 	TTY       *Winsize
+	OneOutput bool // stdout and stderr are one file
 	// PullSecret is the user's Docker configuration, of a HELLO alone; it is never sent on.
 	PullSecret []byte
 	CPUs       *CPUs    // nil: not known in a relay's HELLO, not bound in START
@@ -87,6 +88,8 @@ func (l *Launch) take(r Record) error {
 		w, err := parseWinsize(r.Value)
 		l.TTY = &w
 		return err
+	case recordOneOutput:
+		l.OneOutput = true
 	case recordCPUs:
 		return l.takeCPUs(r.Value)
 	case recordCommand:

@@ -59,6 +59,7 @@ func TestStartRoundTrip(t *testing.T) {
 			Argv:      rapid.SliceOfN(text, 0, 3).Draw(t, "argv"),
 			Env:       rapid.SliceOfN(rapid.StringMatching(`[A-C]=[a-b]`), 0, 6).Draw(t, "env"),
 			Directory: text.Draw(t, "directory"), Required: rapid.Bool().Draw(t, "required"), Home: text.Draw(t, "home"),
+			OneOutput: rapid.Bool().Draw(t, "one output"),
 		}
 		if rapid.Bool().Draw(t, "umask?") {
 			mask := rapid.Uint32Range(0, 1).Draw(t, "umask")

@@ -23,6 +23,7 @@ const (
 	recordScript    = 'S'
 	recordTTY       = 'T'
 	recordCPUs      = 'B'
+	recordOneOutput = 'O'
 	recordPull      = 'K'
 	recordTasks     = 'N'
 	recordState     = 'X'
@@ -42,7 +43,7 @@ type Record struct {
 // recordSize says how long the values of a tag are; -1: any.
 func recordSize(tag byte) int {
 	switch tag {
-	case recordRequired:
+	case recordRequired, recordOneOutput:
 		return 0
 	case recordUmask, recordTasks, recordState, recordTTY:
 		return 4

@@ -154,6 +154,11 @@ var launchFields = []struct {
 			put(recordTTY, task, l.TTY.append(nil))
 		}
 	}},
+	{func(a, b *Launch) bool { return a.OneOutput == b.OneOutput }, func(l *Launch, task uint32, put putRecord) {
+		if l.OneOutput {
+			put(recordOneOutput, task, nil)
+		}
+	}},
 	{func(a, b *Launch) bool { return sameCPUs(a.CPUs, b.CPUs) }, func(l *Launch, task uint32, put putRecord) {
 		if l.CPUs != nil {
 			put(recordCPUs, task, slices.Concat(l.CPUs.Task, l.CPUs.Step))
