@@ -20,13 +20,16 @@ import (
 	"strings"
 	"syscall"
 	"unsafe"
+
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/core"
 )
 
 // host is the process that loaded the core. It implements lifecycle.Slurm. The table is
 // copied, since the host's own need not outlive the call that brought it.
 type host struct{ table C.struct_k8s_host }
 
-func newHost(table *C.struct_k8s_host) *host {
+// newHost is nil for a table that is missing, or of a host that is older than what the core asks of it.
+func newHost(table *C.struct_k8s_host) core.Host {
 	if table == nil || table.size < C.size_t(unsafe.Sizeof(*table)) {
 		return nil
 	}

@@ -65,7 +65,7 @@ struct k8s_host {
  *   sbatch, script (absolute path of the job file; absent with stdin=1 or
  *   wrap=TEXT), head (what of a stdin job file could still be read), component (its number,
  *   of those after the first of a heterogeneous job, which have no script: none of these).
- * start: option.NAME, legacy (1: the options stood in comment lines),
+ * start: state (folder that is root's own, for what the steps of this node share), option.NAME, legacy (1: the options stood in comment lines),
  *   legacy_script (path from K8S_SCRIPT, where the job file has no command of
  *   its own), job_id, step_id ("batch" or a number), uid, gid, groups (numbers,
  *   comma between), user, home, cluster (Slurm's ClusterName), node

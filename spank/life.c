@@ -150,6 +150,7 @@ static int call_core(spank_t spank, const struct config *config, struct step *st
 	if (step->commands[0] >= 0)
 		fields_add(&fields, "commands", "1");
 	request_common(&fields, config);
+	fields_add(&fields, "state", config->state);
 	add_user(&fields, spank);
 	add_groups(&fields, spank);
 	add_step(&fields, spank, step);

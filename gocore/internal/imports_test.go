@@ -19,12 +19,12 @@ import (
 
 const module = "github.com/slurm-k8s/slurm-k8s/gocore/internal/"
 
-// The layers of design.md, lowest first: a pure package may import those before it,
+// The layers of docs/architecture.md (Inside the core), lowest first: a pure package may import those before it,
 // adapters and lifecycle the pure ones and the stream, what a command does (useCases)
 // those and the adapters, and nothing else of ours. Only core knows all.
 var (
 	pure     = []string{"wellknown", "site", "option", "job", "podspec", "tenant", "podstatus", "report"}
-	adapters = []string{"kube", "stream", "registry", "identity"}
+	adapters = []string{"kube", "stream", "registry", "identity", "turn"}
 	useCases = []string{"submission", "collector", "doctor"}
 )
 

@@ -30,6 +30,7 @@ import (
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/report"
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/site"
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/stream"
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/turn"
 )
 
 // Host is the process that loaded the core.
@@ -45,9 +46,16 @@ var (
 	last  int
 )
 
+// errNoHost: newer cores ask more of a host than an older one's table has.
+var errNoHost = errors.New("the plugin is older than its core: install both from one package")
+
 // Start takes over the relays' sockets and runs the step in a goroutine of its own. A
-// fault of the configuration is told to the relays, and the handle is good all the same.
+// fault of the configuration is told to the relays, and the handle is good all the same. Where it
+// fails, or panics, the sockets are still the host's. A host that cannot be used is nil.
 func Start(host Host, fields []string, sockets []int) (int, error) {
+	if host == nil {
+		return 0, errNoHost
+	}
 	log := newLogger(host)
 	hasCommands := request(fields).get("commands") == "1" && len(sockets) > 1
 	relays, err := newRelays(sockets, hasCommands)
@@ -60,6 +68,9 @@ func Start(host Host, fields []string, sockets []int) (int, error) {
 		relays = relays[:len(relays)-1]
 	}
 	step := newStep(host, log, fields, relays, commands)
+	for _, fd := range sockets {
+		syscall.Close(fd)
+	}
 	mu.Lock()
 	last++
 	handle := last
@@ -118,6 +129,7 @@ func Finish(handle int, bound time.Duration) string {
 	return step.Finish(ctx)
 }
 
+// newRelays makes relays of copies of the sockets.
 func newRelays(sockets []int, hasCommands bool) ([]*stream.Relay, error) {
 	relays := make([]*stream.Relay, 0, len(sockets))
 	for i, fd := range sockets {
@@ -133,10 +145,6 @@ func newRelays(sockets []int, hasCommands bool) ([]*stream.Relay, error) {
 			number = stream.TaskCommands
 		}
 		relays = append(relays, stream.NewRelay(conn, number))
-	}
-	// Only now: where this fails the sockets stay the host's.
-	for _, fd := range sockets {
-		syscall.Close(fd)
 	}
 	return relays, nil
 }
@@ -186,6 +194,9 @@ func complete(config *lifecycle.Config, fields []string) (err error) {
 		return err
 	}
 	config.Job = j
+	if state := request.get("state"); state != "" {
+		config.Turns = turn.Folder(state)
+	}
 	if config.Site, err = site.Load(request.get("config")); err != nil {
 		return err
 	}

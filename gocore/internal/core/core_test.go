@@ -158,6 +158,28 @@ func TestFaultIsToldToTheRelay(t *testing.T) {
 	}
 }
 
+// brokenHost panics where it is asked to log.
+type brokenHost struct{ fakeHost }
+
+func (*brokenHost) Log(int, string) { panic("no log") }
+
+// TestSocketsOfAStartThatFailed: they are still the host's, which tells the tasks through them and closes them.
+func TestSocketsOfAStartThatFailed(t *testing.T) {
+	request := []string{"job_id=7", "config=/nowhere"}
+	conn, fd := relay(t)
+	_, err := Start(nil, request, []int{fd})
+	assert.ErrorContains(t, err, "install both from one package")
+	assert.Panics(t, func() { _, _ = Start(&brokenHost{}, request, []int{fd}) }) // the export recovers
+	_, err = syscall.Write(fd, []byte("why"))
+	require.NoError(t, err)
+	require.NoError(t, syscall.Close(fd))
+	text := make([]byte, 10)
+	n, err := conn.Read(text)
+	require.NoError(t, err)
+	assert.Equal(t, "why", string(text[:n]))
+	assert.Contains(t, Reap(nil, request, time.Second), "install both from one package")
+}
+
 func TestHandles(t *testing.T) {
 	assert.Empty(t, Finish(4711, time.Second), "one that never was")
 	request := []string{"job_id=7", "config=/nowhere"}

@@ -3,12 +3,10 @@
 package lifecycle
 
 import (
-	"context"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/slurm-k8s/slurm-k8s/gocore/internal/job"
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/podspec"
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/podstatus"
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/report"
@@ -27,6 +25,11 @@ func (s *Step) place() *outcome {
 	if verdict != nil {
 		return verdict
 	}
+	asked := s.Clock.Now()
+	if verdict := s.letFirst(pod); verdict != nil {
+		return verdict
+	}
+	limit = limit.Add(s.Clock.Since(asked))
 	if verdict := s.keptClaim(s.reach(limit)); verdict != nil {
 		return verdict
 	}
@@ -185,130 +188,4 @@ func (s *Step) create(pod *corev1.Pod, limit time.Time) *outcome {
 			}
 		}
 	}
-}
-
-// await waits until the Pod's container runs ("", nil). A text asks for another attempt.
-func (s *Step) await(limit time.Time) (again string, verdict *outcome) {
-	begun := s.Clock.Now()
-	gate := s.Clock.NewTimer(s.gateWait())
-	defer gate.Stop()
-	grace := s.Clock.NewTimer(s.Site.Gate.Grace.Duration)
-	defer grace.Stop()
-	late := s.Clock.NewTimer(limit.Sub(begun))
-	defer late.Stop()
-	pulls := s.Clock.NewTimer(s.pullsUntil.Sub(begun))
-	defer pulls.Stop()
-	quiet := s.Clock.NewTimer(seekLimit)
-	defer quiet.Stop()
-	quietOver := false
-	graceOver, gateOver, tooLate, asked, scheduled := false, false, false, false, false
-	news := newNews(s)
-	defer news.stop()
-	for {
-		reading := s.pod.reading()
-		news.tell(reading)
-		if !scheduled && reading.NodeName != "" {
-			// From here on the limit is for pulls and mounts, however long the gate took.
-			scheduled, tooLate = true, false
-			s.Reached(stageScheduled)
-			s.hasNode()
-			late.Reset(s.Site.StartLimit.Duration)
-		}
-		switch {
-		case reading.State == podstatus.Gone:
-			return report.Vanished(), nil
-		case reading.State == podstatus.Running:
-			s.Reached(stageRunning)
-			return "", nil
-		case reading.StartFault != nil && reading.StartFault.Class == podstatus.ClassFinal && !s.pullsAgain(reading.StartFault):
-			return "", failed(report.CannotStart(reading.StartFault))
-		case reading.StartFault != nil && reading.StartFault.Class == podstatus.ClassRetry && reading.StartFault.Ended:
-			return report.CannotStart(reading.StartFault), nil
-		case reading.State == podstatus.Terminated && reading.End.KilledFromOutside():
-			return report.EndedEarly(reading.End), nil
-		case reading.State == podstatus.Terminated:
-			return "", failed(report.EndedEarly(reading.End))
-		case reading.Deleting:
-			return report.Vanished(), nil
-		case reading.Unschedulable != "" && graceOver && !reading.Nominated:
-			if reading.NeverFits && !asked && !s.Site.Gate.Autoscaler {
-				asked = true
-				if verdict := s.neverFits(reading.Unschedulable); verdict != nil {
-					return "", verdict
-				}
-			}
-			s.roomless = true
-			if s.yields {
-				if s.yieldsRoom() {
-					return "", returned(report.NoRoom(reading.Unschedulable))
-				}
-				quiet.Reset(retryPause)
-			}
-			if gateOver && s.givesUpRoom() {
-				return "", returned(report.NoRoom(reading.Unschedulable))
-			}
-			if gateOver {
-				gateOver = false
-				gate.Reset(retryPauseMax)
-			}
-		case quietOver && s.yields && reading.Unschedulable == "" && !reading.Nominated:
-			if s.yieldsRoom() {
-				return "", returned(report.StartTimedOut(seekLimit, reading, nil))
-			}
-			quietOver = false
-			quiet.Reset(retryPause)
-		case tooLate && (reading.Unschedulable == "" || reading.Nominated) && s.givesUpStart():
-			return "", returned(report.StartTimedOut(s.Site.StartLimit.Duration, reading, s.events()))
-		}
-		select {
-		case pod := <-s.pod.states:
-			s.pod.saw(pod)
-		case <-grace.C():
-			graceOver = true
-		case <-gate.C():
-			gateOver = true
-		case <-quiet.C():
-			quietOver = true
-		case <-late.C():
-			tooLate = true
-		case <-pulls.C(): // what was denied until now is denied
-		case <-news.due():
-			news.ready = true
-		case <-s.ctx.Done():
-			return "", s.interrupted()
-		}
-	}
-}
-
-// gateWait is how long the Pod keeps its place without room. A step that may go to other clusters
-// does not wait longer each time in one of them.
-func (s *Step) gateWait() time.Duration {
-	if len(s.choices) > 0 {
-		return job.GateWait(0, s.Site.Gate)
-	}
-	return job.GateWait(s.record.Gated+s.attempts, s.Site.Gate)
-}
-
-// neverFits asks the published shapes whether the scheduler's hint is the truth.
-func (s *Step) neverFits(message string) *outcome {
-	shapes, err := s.Cluster.Shapes(s.ctx)
-	if err != nil {
-		s.Log.WithError(err).Info("the published node shapes cannot be read; the job waits for room")
-		return nil
-	}
-	if holds, why := shapes.Holds(podspec.RequestOf(s.pod.pod)); !holds && !shapes.Autoscaler {
-		return failed(report.NeverFits(why, message))
-	}
-	return nil
-}
-
-// events are Kubernetes' own words on what hung; none where they cannot be read.
-func (s *Step) events() []corev1.Event {
-	ctx, cancel := context.WithTimeout(s.ctx, 5*time.Second)
-	defer cancel()
-	events, err := s.Cluster.Events(ctx, s.pod.last.UID)
-	if err != nil {
-		s.Log.WithError(err).Info("the Pod's events cannot be read")
-	}
-	return events
 }

@@ -47,6 +47,15 @@ type Cluster interface {
 	Pump(ctx context.Context, pod string, session uint64) (io.ReadWriteCloser, error)
 }
 
+// Turns is what the steps of this Slurm node share: whose turn it is to wait for room, in each
+// Kubernetes cluster of the site ("": the only one).
+type Turns interface {
+	// Take gives the turn until back is called or the process ends. No back and no error: it is another's.
+	Take(cluster string, turn podspec.Turn) (back func(), err error)
+	// Current is nobody's where it is nil.
+	Current(cluster string) (*podspec.Turn, error)
+}
+
 // Slurm is slurmctld as a step sees it. The calls block for as long as Slurm does.
 type Slurm interface {
 	Facts(jobID uint32) ([]string, error)

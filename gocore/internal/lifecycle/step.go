@@ -54,6 +54,7 @@ type Config struct {
 	Cluster    Cluster
 	Open       func(*site.Config) (Cluster, error)
 	Directory  site.Directory // of the site's users and groups
+	Turns      Turns          // nil: the host names no folder for them
 	Slurm      Slurm
 	NewSession func(id uint64, dial stream.Dialer, reached func(stage string)) Session
 	SessionID  func() uint64  // random, never 0

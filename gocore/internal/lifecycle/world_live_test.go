@@ -121,6 +121,9 @@ func (w *world) panicked() bool {
 
 // trouble is all broken rules with what helps to find out why; "" for none.
 func (w *world) trouble() string {
+	if w.turns.own != nil && !w.cut {
+		w.breaks("the step's turn outlives it")
+	}
 	if len(w.broken) == 0 {
 		return ""
 	}

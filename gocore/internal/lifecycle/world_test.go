@@ -51,6 +51,7 @@ type world struct {
 	placed   []string         // clusters to which START went
 	unopened map[string]error // clusters whose credential is bad
 	slurm    *fakeSlurm
+	turns    *fakeTurns
 	relays   []*fakeRelay
 	step     *Step
 	tasks    tasks  // what the tasks in the Pod do
@@ -102,6 +103,7 @@ func newWorld() *world {
 	}
 	w.cluster = newFakeCluster(w)
 	w.slurm = newFakeSlurm(w)
+	w.turns = &fakeTurns{w: w}
 	w.addRelay()
 	return w
 }
@@ -223,7 +225,7 @@ func (w *world) make() {
 			ID: testJob, Step: w.stepID, Cluster: "lab", Node: "n1", UID: 1000, GID: 1000, User: "alice", CPUs: 1, Nodes: w.nodes, NodeID: w.nodeID,
 			Tasks: len(w.relays), Requeue: true, Options: w.options,
 		},
-		Fault: w.fault, Site: w.site, Podinit: []byte("podinit"), Cluster: w.cluster, Slurm: w.slurm,
+		Fault: w.fault, Site: w.site, Podinit: []byte("podinit"), Cluster: w.cluster, Slurm: w.slurm, Turns: w.turns,
 		NewSession: w.newSession, SessionID: func() uint64 { return testSession },
 		Random: func() float64 { return w.randomness }, Clock: clock.RealClock{}, Log: log,
 	}

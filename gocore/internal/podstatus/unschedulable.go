@@ -36,7 +36,22 @@ func verdict(pod *corev1.Pod) (message string, neverFits bool) {
 var preemptionPart = regexp.MustCompile(`preemption: 0/([0-9]+) nodes are available: ([0-9]+) Preemption is not helpful for scheduling\.?\s*$`)
 
 // insufficient is the first half where resources, and not taints, are what is missing.
-var insufficient = regexp.MustCompile(`\b[0-9]+ Insufficient \S`)
+var insufficient = regexp.MustCompile(`\b[0-9]+ (?:Insufficient ([^\s,]+)|(Too many pods))`)
+
+// Lacking is the resources, by Kubernetes' names, that kube-scheduler's message says are
+// short on some node. The words are those of its plugin NodeResourcesFit.
+func Lacking(message string) []string {
+	var names []string
+	before, _, _ := strings.Cut(message, "preemption:")
+	for _, m := range insufficient.FindAllStringSubmatch(before, -1) {
+		name := strings.TrimRight(m[1], ".")
+		if m[2] != "" {
+			name = string(corev1.ResourcePods)
+		}
+		names = append(names, name)
+	}
+	return names
+}
 
 func preemptionUseless(message string) bool {
 	m := preemptionPart.FindStringSubmatch(message)

@@ -45,6 +45,11 @@ func Waiting(pod string, r podstatus.Reading) string {
 // NoRoom: the cluster is full, or a quota is; the words say which.
 func NoRoom(words string) string { return line(words, "there is no room in the cluster now") }
 
+// NotItsTurn: another job of this Slurm node was put back before for what this one wants, too.
+func NotItsTurn(job uint32) string {
+	return line("", "job %d was without room before and goes first", job)
+}
+
 // NeverFits: no node could ever hold the job.
 func NeverFits(why, words string) string {
 	return line(words, "the job can never run in this cluster: %s", why)

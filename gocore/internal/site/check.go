@@ -43,6 +43,7 @@ func Check(data []byte) (*Config, []Fault) {
 	c.besideClusters(top)
 	config, err := decode(top)
 	if err == nil {
+		c.legacyLine(config, data)
 		err = config.Validate()
 	}
 	c.faults = append(c.faults, faultsOf(err)...)
@@ -68,6 +69,17 @@ func Parse(data []byte) (*Config, error) {
 		errs[i] = located(fault)
 	}
 	return nil, errors.Join(errs...)
+}
+
+// legacyYes is how the plugin finds legacy_comments: it cannot load the core in every sbatch for
+// that (spank/config.c).
+var legacyYes = regexp.MustCompile(`(?m)^legacy_comments:[ \t]*(?i:yes|true|on)[ \t\r]*(#.*)?$`)
+
+// legacyLine finds a yes that the plugin would not see: such jobs would run on the host.
+func (c *checker) legacyLine(config *Config, data []byte) {
+	if config.LegacyComments && !legacyYes.Match(data) {
+		c.add("legacy_comments", "sbatch does not see it so: write \"legacy_comments: yes\" on a line of its own, without indentation")
+	}
 }
 
 // decode makes the configuration of a tree that has the right keys and types.

@@ -84,3 +84,20 @@ func TestCheckTakesAnchors(t *testing.T) {
 	_, faults = Check([]byte("gate: &g {wait: 40s}\nrequeue: *g\n"))
 	assert.Equal(t, []string{"k8s.yaml:2: requeue.wait: unknown key"}, said(faults))
 }
+
+// The plugin reads this key by itself, a line's beginning and YAML's usual words (spank/config.c): what
+// it would not see is a fault, since sbatch would leave such jobs on the host without a word.
+func TestLegacyCommentsMustBeAsThePluginReadsThem(t *testing.T) {
+	for _, text := range []string{
+		"legacy_comments: yes\n", "cluster: x\nlegacy_comments:\tTrue # why\r\n", "legacy_comments: on", "legacy_comments: no", "{legacy_comments: no}", "legacy_comments : off\n",
+	} {
+		_, faults := Check([]byte(text))
+		assert.Empty(t, faults, "%q", text)
+	}
+	for _, text := range []string{
+		"legacy_comments: y\n", "legacy_comments : yes\n", "{legacy_comments: yes}\n", "\"legacy_comments\": yes\n", "legacy_comments: !!bool yes\n", "legacy_comments:\n  yes\n", " legacy_comments: yes\n",
+	} {
+		_, faults := Check([]byte(text))
+		assert.Equal(t, []string{`k8s.yaml:1: legacy_comments: sbatch does not see it so: write "legacy_comments: yes" on a line of its own, without indentation`}, said(faults), "%q", text)
+	}
+}

@@ -34,6 +34,8 @@ func Default() *Config {
 			WaitMax: after(10 * time.Minute),
 			// A finished task's room is free only up to 2 s later; below 5 s verdicts would be wrong.
 			Grace: after(5 * time.Second),
+			// A large job would never start under a stream of small ones.
+			Turns: true,
 		},
 		Requeue: Requeue{
 			Backoff:    after(10 * time.Second),

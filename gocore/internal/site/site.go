@@ -68,6 +68,8 @@ type Gate struct {
 	WaitMax Duration `json:"wait_max"`
 	// Grace before any verdict, at least 5 s: a finished task's room is free only up to 2 s later.
 	Grace Duration `json:"grace"`
+	// Turns: while a job that was put back waits for room, later ones of its Slurm node that want of the same wait, too.
+	Turns bool `json:"turns"`
 	// Autoscaler declared: "can never fit" is never said.
 	Autoscaler bool `json:"autoscaler"`
 }

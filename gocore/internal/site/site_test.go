@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -54,6 +55,15 @@ func TestSampleHasEveryKeyWithAComment(t *testing.T) {
 			continue
 		}
 		assert.Truef(t, strings.HasPrefix(strings.TrimSpace(lines[i-1]), "#"), "%q has no comment above it", line)
+	}
+}
+
+func TestManualHasEveryKey(t *testing.T) {
+	data, err := os.ReadFile("../../../man/k8s.yaml.5")
+	require.NoError(t, err)
+	page := strings.ReplaceAll(string(data), `\-`, "-")
+	for _, path := range everyKey(reflect.TypeFor[Config](), "") {
+		assert.Regexp(t, `(?m)^\.(SS|B|BR)( .*)? `+regexp.QuoteMeta(path)+`( |\.|$)`, page)
 	}
 }
 
