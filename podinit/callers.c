@@ -12,6 +12,7 @@
 
 #include "../common/buffer.h"
 #include "commands.h"
+#include "files.h"
 #include "log.h"
 #include "socket.h"
 #include "watch.h"
@@ -249,7 +250,7 @@ static struct caller *free_slot(void)
 
 static void take_caller(int fd)
 {
-	struct caller *caller = refusal ? NULL : free_slot();
+	struct caller *caller = refusal || !files_spare_left(fd) ? NULL : free_slot();
 
 	if (!caller) {
 		refuse(fd, refusal ? refusal : "too many of Slurm's commands run in this Pod at once");

@@ -27,6 +27,7 @@ static bool begun, hung_up;
 static int stopped; /* the signal by which salloc was told to give the allocation back before COMMAND began */
 static bool interactive;
 static struct termios before;
+static void (*child_ends)(int); /* what SIGCHLD did before */
 
 bool allocated_is_interactive(void)
 {
@@ -91,6 +92,7 @@ static void prepare_signals(void)
 {
 	signal(SIGTTIN, SIG_DFL);
 	signal(SIGTTOU, SIG_DFL);
+	signal(SIGCHLD, child_ends);
 	client_release_signals();
 }
 
@@ -148,6 +150,8 @@ static const char *start(void)
 		signal(SIGTTIN, SIG_IGN);
 		signal(SIGTTOU, SIG_IGN);
 	}
+	/* Where a caller's parent has it ignored, COMMAND's end would never be told. */
+	child_ends = signal(SIGCHLD, SIG_DFL);
 	pid = fork();
 	if (pid == 0)
 		run(count);

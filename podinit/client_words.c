@@ -42,6 +42,9 @@ static bool is_wrap(const char *word)
 static int first_operand(int argc, char **argv, bool *wrapped)
 {
 	for (int i = 1; i < argc; i++) {
+		/* Behind it are the options of the next component; sbatch looks for its script as if there were none. */
+		if (!strcmp(argv[i], ":"))
+			continue;
 		if (!strcmp(argv[i], "--"))
 			return i + 1 < argc ? i + 1 : argc;
 		if (argv[i][0] != '-' || !argv[i][1])

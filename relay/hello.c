@@ -110,6 +110,19 @@ static void add_terminal(void)
 	pieces_record(K8S_RECORD_TTY, value, sizeof(value));
 }
 
+/* As of a batch script that was given no --error: Slurm opens the file twice, to append. */
+static void add_one_output(void)
+{
+	int append = fcntl(STDOUT_FILENO, F_GETFL) & fcntl(STDERR_FILENO, F_GETFL) & O_APPEND;
+	struct stat out, err;
+
+	if (fstat(STDOUT_FILENO, &out) || fstat(STDERR_FILENO, &err) || out.st_dev != err.st_dev || out.st_ino != err.st_ino)
+		return;
+	/* Else each may write where the other has not come to yet. */
+	if (append || !S_ISREG(out.st_mode))
+		pieces_record(K8S_RECORD_ONE_OUTPUT, "", 0);
+}
+
 static int open_script(const char *path)
 {
 	struct stat status;
@@ -164,6 +177,7 @@ int hello_send(const struct launch *launch)
 	add_umask();
 	add_limits();
 	add_cpus();
+	add_one_output();
 	if (relay.terminal)
 		add_terminal();
 	if (launch->batch && add_script(launch->arguments[0]))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/* relay: stands where the task's process would on the Slurm node, see design.md. */
+/* relay: stands where the task's process would on the Slurm node, see docs/architecture.md. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>

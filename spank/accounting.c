@@ -82,12 +82,13 @@ static bool is_reachable(const char *host, uint16_t port)
 {
 	struct addrinfo hints = { .ai_socktype = SOCK_STREAM }, *addresses = NULL;
 	char service[8];
-	bool found;
+	bool found = false;
 
 	snprintf(service, sizeof(service), "%u", port);
 	if (!host || getaddrinfo(host, service, &hints, &addresses))
 		return false;
-	found = connects(addresses);
+	for (const struct addrinfo *address = addresses; address && !found; address = address->ai_next)
+		found = connects(address);
 	freeaddrinfo(addresses);
 	return found;
 }

@@ -5,7 +5,7 @@ import unittest
 
 from podinit_driver import Step
 from podinit_wire import STDERR, record
-from relay_test import RelayTest
+from relay_driver import RelayTest
 
 OWN = sorted(os.sched_getaffinity(0))
 SHOW = "grep Cpus_allowed_list /proc/self/status"

@@ -4,6 +4,7 @@
 A script is salloc as it is once the plugin has put the relay into the place of COMMAND."""
 import os
 import random
+import signal
 import subprocess
 import unittest
 
@@ -82,6 +83,14 @@ class Test(CommandsTest):
     def test_dies_of_a_signal(self):
         _, out, _ = self.bridge().run("salloc sh -c 'kill -USR2 $$'; echo $?")
         self.assertEqual(out, "140\n")
+
+    def test_from_who_does_not_hear_of_its_children(self):
+        call = ("import os, signal; signal.signal(signal.SIGCHLD, signal.SIG_IGN); "
+                "os.execvp('salloc', ['salloc', 'grep', 'SigIgn', '/proc/self/status', '/nowhere'])")
+        _, out, _ = self.bridge().run('python3 -c "%s"; echo $?' % call)
+        ignored, code = out.splitlines()
+        self.assertTrue(int(ignored.split()[1], 16) >> signal.SIGCHLD - 1 & 1, "nor does COMMAND")
+        self.assertEqual(code, "2")
 
     def test_what_salloc_sends(self):
         self.salloc(before="until test -e up; do sleep 0.05; done; kill -USR1 -$pid 2>/dev/null || kill -USR1 $pid\n")

@@ -91,6 +91,12 @@ class Test(CommandsTest):
         self.assertEqual(out, "4 -N 2\nword\n#!/bin/sh\necho hello\njob.sh\n")
         self.assertFalse(os.path.exists(os.path.dirname(read_text(self.path("at")).strip())))
 
+    def test_script_of_sbatch_with_components(self):
+        self.command("sbatch", 'echo "$1 $2 $3 ${4##*/}"; cat "$4"\n')
+        write_text(self.path("job.sh"), "#!/bin/sh\necho hello\n")
+        _, out, err = self.bridge().run("cd %s; sbatch -n1 : -n2 job.sh" % self.directory)
+        self.assertEqual((out, err), ("-n1 : -n2 job.sh\n#!/bin/sh\necho hello\n", ""))
+
     def test_script_of_sbatch_from_stdin(self):
         self.command("sbatch", 'echo "$*"; cat\n')
         _, out, _ = self.bridge().run("echo text | sbatch --time=5 -J name; sbatch --wrap 'a b' -n 2 < /dev/null")
@@ -130,6 +136,18 @@ class Test(CommandsTest):
         write_text(self.path("go"), "")
         bridge.finish()
         self.assertEqual(bridge.text(), "all\nagain\n")
+
+    def test_few_files_and_many_calls(self):
+        """The core is let in whatever the tasks call."""
+        self.command("srun", "until test -e %s; do sleep 0.2; done\n" % self.path("go"))
+        bridge = self.bridge(limits=["prlimit", "--nofile=48:48"])
+        bridge.start("for i in $(seq 40); do srun & done; wait; echo all")
+        bridge.until("a refusal", lambda: "too many of Slurm's commands" in bridge.error())
+        bridge.core.close()
+        bridge.connect()
+        write_text(self.path("go"), "")
+        bridge.finish()
+        self.assertEqual(bridge.text(), "all\n")
 
     def test_one_that_never_reads_and_goes(self):
         self.command("srun", "trap 'head -c 1000000 /dev/zero; echo over > %s; exit' TERM\n"

@@ -54,7 +54,7 @@ $(PODINIT_TEST_OUT)/podinit_rate: tests/c/podinit_rate.c $(wildcard common/*.c) 
 	$(PODINIT_TEST_CC) $(PODINIT_FLAGS) -O2 $(filter %.c,$^) -o $@
 
 PODINIT_TEST_BUILT := $(PODINIT_OUT)/podinit $(PODINIT_OUT)/relay $(addprefix $(PODINIT_TEST_OUT)/,frames_test affinity_test podinit-asan relay-asan)
-PODINIT_TESTS := affinity_test relay_test podinit_test podinit_connections_test podinit_tasks_test podinit_signals_test commands_test commands_salloc_test podinit_join_test
+PODINIT_TESTS := affinity_test relay_hello_test relay_test podinit_test podinit_connections_test podinit_tasks_test podinit_signals_test commands_test commands_salloc_test podinit_join_test
 PODINIT_RUNS := $(foreach test,$(PODINIT_TESTS),shipped-$(test) sanitized-$(test))
 PODINIT_MAKEFILE := $(firstword $(MAKEFILE_LIST))
 

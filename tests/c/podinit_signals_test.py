@@ -145,6 +145,18 @@ class Signals(PodinitTest):
         os.kill(step.pid, signal.SIGTERM)
         self.assertEqual(step.wait(), 143)
 
+    def test_kubelet_ends_podinit_as_it_starts(self):
+        step, core = self.begin()
+        core.beat(1)
+        wait_for("podinit to wait", lambda: self.state(step.pid) == "S")
+        os.kill(step.pid, signal.SIGSTOP)  # so that it sees both at once
+        wait_for("podinit to stop", lambda: self.state(step.pid) == "T")
+        os.kill(step.pid, signal.SIGTERM)
+        core.shell("while :; do read x; done", wait=False)
+        core.until_carried()
+        os.kill(step.pid, signal.SIGCONT)
+        self.assertEqual(core.finish(), 143)
+
     def test_kubelet_ends_podinit_after_start(self):
         step, core = self.begin()
         core.shell("trap 'echo last words; exit 12' TERM; echo ready; while :; do read x; done")

@@ -4,7 +4,9 @@
 #include "spank_host.h"
 
 #include <arpa/inet.h>
+#include <dlfcn.h>
 #include <errno.h>
+#include <netdb.h>
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
@@ -335,6 +337,26 @@ static void test_backup(void **state)
 	assert_int_equal(amend_as("expected="), 0);
 }
 
+/* The host named "both" has an address of IPv6 before that of IPv4. */
+int getaddrinfo(const char *name, const char *service, const struct addrinfo *hints, struct addrinfo **found)
+{
+	__typeof__(getaddrinfo) *real = (__typeof__(getaddrinfo) *)dlsym(RTLD_NEXT, "getaddrinfo");
+	int error;
+
+	if (strcmp(name, "both"))
+		return real(name, service, hints, found);
+	error = real("::1", service, hints, found);
+	return error ? error : real("127.0.0.1", service, hints, &(*found)->ai_next);
+}
+
+/* Slurm listens on IPv4 alone, unless told otherwise (EnableIPv6). */
+static void test_several_addresses(void **state)
+{
+	(void)state;
+	dbd.conf.accounting_storage_host = "both";
+	assert_int_equal(amend_as("expected="), 0);
+}
+
 static void test_fields(void **state)
 {
 	const char *bad[] = { "user_id=-1", "user_id=", "user_id=1x", "array_job_id=x", "array_task_id=4294967296", "rubbish", "admin_commentary=x" };
@@ -372,7 +394,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		T(test_amend), T(test_of_an_array), T(test_something_else_is_there), T(test_not_another_job),
-		T(test_errors), T(test_no_slurmdbd), T(test_backup), T(test_fields), T(test_a_slurmdbd_that_hangs),
+		T(test_errors), T(test_no_slurmdbd), T(test_backup), T(test_several_addresses), T(test_fields), T(test_a_slurmdbd_that_hangs),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -56,6 +56,8 @@ static void test_life(void **state)
 	asked("nnodes=1");
 	asked("node_id=0");
 	asked("tasks=1");
+	snprintf(line, sizeof(line), "state=%s/state", fake_folder);
+	asked(line);
 	snprintf(line, sizeof(line), "batch_argv0=%s", script);
 	asked(line);
 	assert_true(has_marker());

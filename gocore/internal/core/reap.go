@@ -29,6 +29,9 @@ const reapPause = 500 * time.Millisecond
 // may still run. Once Kubernetes has taken the deletion nothing is left for Slurm. What is
 // left, or "".
 func Reap(host Host, fields []string, bound time.Duration) string {
+	if host == nil {
+		return errNoHost.Error()
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), bound)
 	defer cancel()
 	request := request(fields)

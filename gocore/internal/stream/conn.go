@@ -122,13 +122,24 @@ func (s *Session) touchAll() {
 	}
 }
 
+// lossPause is between two lines on what a relay says too much of: it may say so as fast as it likes.
+const lossPause = time.Second
+
 // logLoss says once per task that its output goes nowhere; with Session.mu.
 func (s *Session) logLoss(t *task) {
 	if _, dropped := t.relay.settled(); dropped > 0 && !t.dropped {
 		t.dropped = true
 		s.log(slog.LevelWarn, "task %d: its relay is gone, output is dropped from here on", t.relay.task)
 	}
+	select {
+	case <-t.relay.done: // the rest of it
+	default:
+		if time.Since(t.lossTold) < lossPause {
+			return
+		}
+	}
 	if signals, notices := t.relay.takeLost(); signals+notices > 0 {
+		t.lossTold = time.Now()
 		s.log(slog.LevelWarn, "task %d: %d signals and %d bytes of notices too many were dropped", t.relay.task, signals, notices)
 	}
 }

@@ -3,9 +3,12 @@
 package stream
 
 import (
+	"bytes"
+	"fmt"
 	"io"
 	"net"
 	"runtime"
+	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -143,6 +146,36 @@ func TestFloodOfRelay(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestFloodIsToldSeldom: what is dropped of a flood is counted in Slurm's log, and does not fill it.
+func TestFloodIsToldSeldom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 1)
+		defer w.close()
+		require.NoError(t, w.start())
+		signal := Signal{15, 0}.frame(socketTask)
+		row := AppendHeader(nil, signal)
+		row = bytes.Repeat(append(row, signal.Payload...), 1000)
+		for range 100 {
+			_, err := w.models[0].conn.Write(row)
+			require.NoError(t, err)
+		}
+		w.models[0].conn.Close()
+		<-w.relays[0].Done()
+		synctest.Wait()
+		lines, dropped, taken := 0, 0, 0
+		for line := range strings.Lines(w.logs()) {
+			var count, notices int
+			if n, _ := fmt.Sscanf(line, "WARN task 0: %d signals and %d bytes", &count, &notices); n == 2 {
+				lines, dropped = lines+1, dropped+count
+			}
+		}
+		w.podinit.read(func() { taken = len(w.podinit.signals) })
+		require.NotZero(t, dropped)
+		require.Equal(t, 100_000, dropped+taken+len(w.relays[0].Signals()))
+		require.LessOrEqual(t, lines, 2)
+	})
 }
 
 // TestWrongLengths: a header with a length that no frame has ends the connection, and nothing is

@@ -21,8 +21,10 @@ const (
 	TaskAll = 0xffffffff
 	// TaskCommands is the pseudo task of Slurm's commands that a container's tasks call.
 	TaskCommands = 0xfffffffe
-	// OutputWindow is the most that may be unacknowledged on one output stream.
+	// OutputWindow is the most that may be unacknowledged on one output stream, see outputWindow.
 	OutputWindow = 1024 * 1024
+	outputTotal  = 8 * 1024 * 1024
+	outputLeast  = 64 * 1024
 	// InputWindow is the most that may be unacknowledged of one task's input.
 	InputWindow = 256 * 1024
 	// MaxRecords is the most that the records of one HELLO or START take.
@@ -47,6 +49,11 @@ const (
 	TypeExit
 	TypeDetach
 )
+
+// outputWindow is the most that may be unacknowledged on each output stream of so many tasks.
+func outputWindow(tasks int) uint64 {
+	return uint64(min(max(outputTotal/(2*tasks), outputLeast), OutputWindow))
+}
 
 var typeNames = [...]string{"", "HELLO", "START", "DATA", "ACK", "HEARTBEAT", "SIGNAL", "WINSIZE", "EOF", "EXIT", "DETACH"}
 

@@ -4,6 +4,7 @@ package stream
 
 import (
 	"encoding/binary"
+	"fmt"
 	"io"
 	"testing"
 	"testing/synctest"
@@ -188,6 +189,31 @@ func TestStuckStream(t *testing.T) {
 		w.noFaults()
 		require.Equal(t, string(pattern(1, 2*OutputWindow)), w.models[0].out[0].String())
 	})
+}
+
+// Of many tasks each may have less on its way: together it is in slurmstepd's memory.
+func TestManyTasksShareTheWindow(t *testing.T) {
+	for tasks, most := range map[int]int{1: OutputWindow, 4: OutputWindow, 16: 256 << 10, 100: 64 << 10} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t, tasks)
+			defer w.close()
+			for _, m := range w.models {
+				m.stuck[0] = true
+			}
+			w.serve = play(record(recordState, TaskAll, 0, 0, 0, stateStarted), flood(most/MaxPayload+1))
+			for _, m := range w.models {
+				require.NoError(t, m.hello(Launch{}))
+			}
+			w.begin()
+			var err error
+			select {
+			case err = <-w.runErr:
+			case <-time.After(10 * time.Minute):
+			}
+			require.ErrorIs(t, err, ErrProtocol)
+			require.ErrorContains(t, err, fmt.Sprintf("stdout has %d bytes unacknowledged", most+MaxPayload))
+		})
+	}
 }
 
 // Single bytes of two streams in turn: memory is bounded, order of each is kept.

@@ -38,6 +38,7 @@ type Relay struct {
 	launch    Launch
 	helloErr  error
 	out       [3]output // Stdout, Stderr, Notice
+	window    uint64    // of Stdout and Stderr
 	runs      []run     // the order of what is in out
 	in        input
 	begun     flagOnce // START for the relay
@@ -58,7 +59,7 @@ type flagOnce struct{ want, sent bool }
 // NewRelay makes the core's end of the relay of a task; conn is the Relay's from
 // here on, and must be given to Run or Close.
 func NewRelay(conn net.Conn, task uint32) *Relay {
-	return &Relay{conn: conn, task: task, signals: make(chan Signal, maxSignals), done: make(chan struct{}),
+	return &Relay{conn: conn, task: task, window: OutputWindow, signals: make(chan Signal, maxSignals), done: make(chan struct{}),
 		greeted: make(chan struct{}), write: newBell(), probe: newBell()}
 }
 

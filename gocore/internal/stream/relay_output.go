@@ -30,6 +30,13 @@ type run struct {
 	size   int
 }
 
+// share sets how much output may be on its way. For the session.
+func (r *Relay) share(window uint64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.window = window
+}
+
 // deliver takes output from podinit: new bytes are queued, old ones dropped, a
 // gap or more than the window is a breach. Never waits.
 func (r *Relay) deliver(stream Stream, offset uint64, p []byte) error {
@@ -44,7 +51,7 @@ func (r *Relay) deliver(stream Stream, offset uint64, p []byte) error {
 		err = breach("%s goes on at %d, expected %d", stream, offset, o.end)
 	case o.closed && end > o.end:
 		err = breach("%s goes on after its end", stream)
-	case end > o.end && end-o.acked > OutputWindow:
+	case end > o.end && end-o.acked > r.window:
 		err = breach("%s has %d bytes unacknowledged", stream, end-o.acked)
 	}
 	if err == nil {

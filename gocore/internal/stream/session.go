@@ -96,6 +96,7 @@ type task struct {
 	gone      bool
 	exit      *Exit
 	dropped   bool // that output is dropped has been logged
+	lossTold  time.Time
 
 	// Of the present connection.
 	exitSeen bool
@@ -121,6 +122,9 @@ func NewSession(c Config) *Session {
 	}
 	s := &Session{Config: c, tasks: make(map[uint32]*task), wake: newBell(), changed: make(chan struct{})}
 	relays := c.Relays
+	for _, r := range relays {
+		r.share(outputWindow(len(relays)))
+	}
 	if c.Commands != nil {
 		relays = append(slices.Clone(relays), c.Commands)
 	}
