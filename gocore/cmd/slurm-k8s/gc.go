@@ -17,6 +17,7 @@ import (
 
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/collector"
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/kube"
+	"github.com/slurm-k8s/slurm-k8s/gocore/internal/report"
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/site"
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/tenant"
 	"github.com/slurm-k8s/slurm-k8s/gocore/internal/wellknown"
@@ -38,12 +39,12 @@ const (
 // gc runs the collector once. It exits with 1 where something could not be done.
 func gc(ctx context.Context, arguments []string, out, faults io.Writer) int {
 	flags := newFlags("gc", faults)
-	path := flags.String("config", defaultConfig, "the site's configuration, a `FILE`")
-	kubeconfig := flags.String("kubeconfig", "", "the collector's credential, a `FILE`\n"+strings.Repeat(" ", 28)+"(default: "+collectorKubeconfig+" beside the node's)")
+	path := flags.String("config", defaultConfig, "the site's configuration, a `FILE` (default: "+defaultConfig+")")
+	kubeconfig := flags.String("kubeconfig", "", "the collector's credential, a `FILE` (default: "+collectorKubeconfig+" beside the node's)")
 	only := flags.String("cluster", "", "only the site's cluster of this `NAME` (default: each)")
-	libexec := flags.String("libexec", defaultLibexec, "the `DIRECTORY` of podinit")
-	grace := flags.Duration("grace", gcGrace, "leave Pods alone that are younger than this `TIME`")
-	podinits := flags.Duration("podinit-age", podinitAge, "leave podinits of earlier versions alone that are younger than this `TIME`")
+	libexec := flags.String("libexec", defaultLibexec, "the `DIRECTORY` of podinit (default: "+defaultLibexec+")")
+	grace := flags.Duration("grace", gcGrace, "leave Pods alone that are younger than this `TIME` (default: "+report.Pretty(gcGrace)+")")
+	podinits := flags.Duration("podinit-age", podinitAge, "leave podinits of earlier versions alone that are younger than this `TIME` (default: "+report.Pretty(podinitAge)+")")
 	dryRun := flags.Bool("dry-run", false, "say what would be done, and do nothing")
 	if code, done := parse(flags, arguments, out, faults); done {
 		return code

@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 )
 
@@ -39,8 +40,8 @@ func commands() []command {
 		{"validate", "[OPTION]... JOBFILE", "check a job file as sbatch would, and submit nothing", validate},
 		{"check-config", "[OPTION]... [FILE]", "check the site's configuration, and say every fault with its line", checkConfig},
 		{"render", "[OPTION]... JOBFILE...", "print the Pods that job files would get, and make none", render},
-		{"gc", "[OPTION]...", "remove what no job stands behind, publish the nodes' shapes", gc},
 		{"doctor", "[OPTION]...", "look whether the parts of the installation fit together, from this host", lookAtAll},
+		{"gc", "[OPTION]...", "remove what no job stands behind, publish the nodes' shapes", gc},
 		{"version", "", "print the version", printVersion},
 		{"help", "", "print this text", printHelp},
 	}
@@ -97,6 +98,9 @@ func parse(flags *flag.FlagSet, arguments []string, out, faults io.Writer) (code
 	return exitUsage, true
 }
 
+// optionWidth is the column of options; what a longer one is about stands below it.
+const optionWidth = 25
+
 // describe prints a command's options as the GNU tools do.
 func describe(flags *flag.FlagSet, out io.Writer) {
 	for _, c := range commands() {
@@ -110,6 +114,9 @@ func describe(flags *flag.FlagSet, out io.Writer) {
 		if value != "" {
 			text += "=" + value
 		}
-		fmt.Fprintf(out, "  %-25s %s\n", text, about)
+		if len(text) > optionWidth {
+			text += "\n" + strings.Repeat(" ", 2+optionWidth)
+		}
+		fmt.Fprintf(out, "  %-*s %s\n", optionWidth, text, about)
 	})
 }

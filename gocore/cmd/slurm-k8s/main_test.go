@@ -97,7 +97,7 @@ func TestRequestOf(t *testing.T) {
 	require.NoError(t, os.WriteFile("job.sh", []byte("#!/bin/sh\n#SBATCH -N 2 --mem=4G\n#SBATCH --k8s-image=a/b:1\n#K8S_IMAGE=old:1\n#K8S_WORKDIR=/old\necho\n#SBATCH --time=1\n"), 0o600))
 	config := site.Default()
 
-	got, err := requestOf("job.sh", config)
+	got, _, err := requestOf("job.sh", config, nil)
 	require.NoError(t, err)
 	assert.Equal(t, submission.Request{
 		Tool: "sbatch", Script: filepath.Join(directory, "job.sh"), Directory: directory,
@@ -106,11 +106,11 @@ func TestRequestOf(t *testing.T) {
 
 	config.LegacyComments = true
 	t.Setenv("SLURM_K8S_IMAGE", "env:1")
-	got, err = requestOf("job.sh", config)
+	got, _, err = requestOf("job.sh", config, nil)
 	require.NoError(t, err)
 	assert.Equal(t, map[string]string{"image": "env:1", "workdir": "/old"}, got.Options)
 
-	_, err = requestOf("none.sh", config)
+	_, _, err = requestOf("none.sh", config, nil)
 	assert.Error(t, err)
 }
 
@@ -146,6 +146,32 @@ func TestValidate(t *testing.T) {
 	code, out, faults = call(t, "validate", "--config=k8s.yaml", "--k8s-image=none", "--k8s-scope=x", "bad.sh")
 	assert.Equal(t, exitOK, code, faults)
 	assert.Contains(t, out, "nothing to check")
+
+	// What is set for all jobs of a shell means nothing to one without an image; what stands in the file does.
+	t.Setenv("SLURM_K8S_RENDEZVOUS", "pytorch")
+	t.Setenv("SLURM_K8S_JOIN", "1") // no variable of the plugin's
+	code, out, faults = call(t, "validate", "--config=k8s.yaml", "plain.sh")
+	assert.Equal(t, exitOK, code, faults)
+	assert.Contains(t, out, "has no --k8s-image")
+	require.NoError(t, os.WriteFile("idle.sh", []byte("#!/bin/sh\n#SBATCH --k8s-workdir=/w\n"), 0o600))
+	code, _, faults = call(t, "validate", "--config=k8s.yaml", "idle.sh")
+	assert.Equal(t, exitFault, code)
+	assert.Contains(t, faults, "--k8s-workdir: has no effect without --k8s-image")
+	t.Setenv("SLURM_K8S_RENDEZVOUS", "")
+
+	// What the plugin refuses in sbatch before it asks the core.
+	require.NoError(t, os.WriteFile("het.sh", []byte("#!/bin/sh\n#SBATCH --k8s-image=127.0.0.1:1/a:1 --mem=1G --k8s-workdir=/w\n"+
+		"#SBATCH hetjob\n#SBATCH --k8s-workdir=/w\n#SBATCH hetjob\n#SBATCH --container=x --k8s-image=127.0.0.1:1/b:1\n"), 0o600))
+	code, _, faults = call(t, "validate", "--config=k8s.yaml", "het.sh")
+	assert.Equal(t, exitFault, code)
+	assert.Contains(t, faults, "127.0.0.1:1/a:1")
+	assert.Contains(t, faults, "slurm-k8s: --k8s-image: sbatch can give a job only its first component's: give it to the script's srun --het-group=2, or set SLURM_K8S_IMAGE_HET_GROUP_2 for sbatch\n")
+	assert.NotContains(t, faults, "k8s-workdir")
+	assert.NotContains(t, faults, "exclude each other")
+	require.NoError(t, os.WriteFile("container.sh", []byte("#!/bin/sh\n#SBATCH --k8s-image=127.0.0.1:1/a:1 --container=x\n"), 0o600))
+	code, _, faults = call(t, "validate", "--config=k8s.yaml", "container.sh")
+	assert.Equal(t, exitFault, code)
+	assert.Contains(t, faults, "slurm-k8s: --k8s-image and --container exclude each other\n")
 
 	// A loopback port that nobody listens on: the registry is a warning.
 	code, out, faults = call(t, "validate", "--config=k8s.yaml", "--k8s-image=127.0.0.1:1/a:1", "plain.sh")

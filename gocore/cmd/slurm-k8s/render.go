@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"strconv"
 	"strings"
@@ -29,11 +28,11 @@ import (
 // render prints the objects that a job file would get, and makes none.
 func render(ctx context.Context, arguments []string, out, faults io.Writer) int {
 	flags := newFlags("render", faults)
-	path := flags.String("config", defaultConfig, "the site's configuration, a `FILE`")
-	libexec := flags.String("libexec", defaultLibexec, "the `DIRECTORY` of podinit")
-	name := flags.String("user", identity.Me(), "whose job it is, a `USER` of this machine")
-	id := flags.Uint("job-id", 1, "the job's `NUMBER`")
-	withNamespace := flags.Bool("namespace", false, "print the job's namespace too, with what belongs in it;\n"+strings.Repeat(" ", 28)+"without a job file it alone")
+	path := flags.String("config", defaultConfig, "the site's configuration, a `FILE` (default: "+defaultConfig+")")
+	libexec := flags.String("libexec", defaultLibexec, "the `DIRECTORY` of podinit (default: "+defaultLibexec+")")
+	name := flags.String("user", identity.Me(), "whose job it is, a `USER` of this machine (default: who runs this)")
+	id := flags.Uint("job-id", 1, "the first job's `NUMBER` (default: 1)")
+	withNamespace := flags.Bool("namespace", false, "print the job's namespace too, with what belongs in it; without a job file it alone")
 	account := flags.String("account", "", "the job's `ACCOUNT`, for --namespace without a job file")
 	withPodinit := flags.Bool("podinit", false, "print the ConfigMap with podinit too")
 	given := ownFlags(flags)
@@ -52,12 +51,7 @@ func render(ctx context.Context, arguments []string, out, faults io.Writer) int 
 	if err != nil {
 		return complain(faults, "render", fmt.Sprintf("podinit cannot be read: %v (--libexec=DIRECTORY says where it is)", err))
 	}
-	r := renderer{config: config, podinit: podinit, user: *name, options: map[string]string{}}
-	for name, value := range given {
-		if isSet(flags, "k8s-"+name) {
-			r.options[name] = *value
-		}
-	}
+	r := renderer{config: config, podinit: podinit, user: *name, options: ownGiven(flags, given)}
 	r.withNamespace, r.withPodinit, r.printed = *withNamespace, *withPodinit, map[string]bool{}
 	if *withNamespace {
 		if r.cluster, err = clusterName(ctx, config, collector.Commands{}); err != nil {
@@ -102,11 +96,10 @@ type renderer struct {
 // file are the objects of one job file, each as YAML that kubectl takes: those of its namespace
 // that are wanted and have not been printed, the volume claim that it keeps, and the Pod.
 func (r renderer) file(file string, id uint) ([]string, error) {
-	request, err := requestOf(file, r.config)
+	request, _, err := requestOf(file, r.config, r.options)
 	if err != nil {
 		return nil, err
 	}
-	maps.Copy(request.Options, r.options)
 	if request.Options[option.Image] == "" || !request.Wanted() {
 		return nil, fmt.Errorf("has no %s: the job would not run in a Pod", option.Flag(option.Image))
 	}

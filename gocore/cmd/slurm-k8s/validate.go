@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -23,7 +24,7 @@ const maxHead = 4 << 20
 // validate checks a job file that is not submitted. It exits with 1 where sbatch would refuse.
 func validate(ctx context.Context, arguments []string, out, faults io.Writer) int {
 	flags := newFlags("validate", faults)
-	path := flags.String("config", defaultConfig, "the site's configuration, a `FILE`")
+	path := flags.String("config", defaultConfig, "the site's configuration, a `FILE` (default: "+defaultConfig+")")
 	given := ownFlags(flags)
 	if code, done := parse(flags, arguments, out, faults); done {
 		return code
@@ -36,20 +37,17 @@ func validate(ctx context.Context, arguments []string, out, faults io.Writer) in
 	if err != nil {
 		return complain(faults, "validate", err.Error())
 	}
-	request, err := requestOf(flags.Arg(0), config)
+	request, refused, err := requestOf(flags.Arg(0), config, ownGiven(flags, given))
 	if err != nil {
 		return complain(faults, "validate", err.Error())
-	}
-	for name, value := range given {
-		if isSet(flags, "k8s-"+name) {
-			request.Options[name] = *value
-		}
 	}
 	if !request.Wanted() {
 		fmt.Fprintf(out, "%s: has no %s, the job would not run in a Pod: nothing to check\n", flags.Arg(0), option.Flag(option.Image))
 		return exitOK
 	}
-	return tell(submission.Check(ctx, request, config, submission.LocalDeps(config, submission.ShapesOf(request.Places(config), shapesOf))), flags.Arg(0), out, faults)
+	result := submission.Check(ctx, request, config, submission.LocalDeps(config, submission.ShapesOf(request.Places(config), shapesOf)))
+	result.Faults = append(refused, result.Faults...)
+	return tell(result, flags.Arg(0), out, faults)
 }
 
 // ownFlags are the plugin's options as flags of a command.
@@ -58,15 +56,26 @@ func ownFlags(flags *flag.FlagSet) map[string]*string {
 	for name, about := range map[string]string{
 		option.Image:        "as of sbatch: the `IMAGE` of the Pod",
 		option.Workdir:      "as of sbatch: a `DIRECTORY` in the container",
-		option.Scope:        "as of sbatch: `job|steps`",
-		option.Rendezvous:   "as of sbatch: `none|pytorch`",
+		option.Scope:        "as of sbatch: what goes to Pods, `job|steps`",
+		option.Rendezvous:   "as of sbatch: how tasks find each other, `none|pytorch`",
 		option.NodeSelector: "as of sbatch: labels of Kubernetes nodes, `KEY=VALUE,...`",
 		option.PullSecret:   "as of sbatch: a Docker configuration, `FILE`",
 		option.Mount:        "as of sbatch: volumes of the site, `NAME[:PATH][:ro],...`",
-		option.PVC:          "as of sbatch: a volume for the Pod, `SIZE[:CLASS][:PATH]`",
+		option.PVC:          "as of sbatch: a volume for the Pod, `SIZE[:CLASS][:PATH][:keep]|job:ID[:PATH]`",
 		option.Cluster:      "as of sbatch: the site's Kubernetes cluster, `NAME|auto`",
 	} {
 		given[name] = flags.String("k8s-"+name, "", about)
+	}
+	return given
+}
+
+// ownGiven are those of the plugin's options that the command line has.
+func ownGiven(flags *flag.FlagSet, values map[string]*string) map[string]string {
+	given := map[string]string{}
+	for name, value := range values {
+		if isSet(flags, "k8s-"+name) {
+			given[name] = *value
+		}
 	}
 	return given
 }
@@ -84,12 +93,13 @@ func tell(result submission.Result, file string, out, faults io.Writer) int {
 }
 
 // requestOf is what sbatch would ask of the check for a job file: Slurm's options and ours
-// from its #SBATCH lines, ours also from old comment lines where the site allows them, and
-// from the environment. Who runs this is not who submits: the user is not checked.
-func requestOf(file string, config *site.Config) (submission.Request, error) {
+// from its #SBATCH lines, ours also from old comment lines where the site allows them, from
+// the environment, and from the command line (given). Who runs this is not who submits: the
+// user is not checked. refused is what the plugin says before it asks for the check.
+func requestOf(file string, config *site.Config, given map[string]string) (_ submission.Request, refused []string, _ error) {
 	directory, err := os.Getwd()
 	if err != nil {
-		return submission.Request{}, fmt.Errorf("the current directory is not known: %w", err)
+		return submission.Request{}, nil, fmt.Errorf("the current directory is not known: %w", err)
 	}
 	script := file
 	if !filepath.IsAbs(script) {
@@ -101,27 +111,55 @@ func requestOf(file string, config *site.Config) (submission.Request, error) {
 	}
 	head, err := submission.LocalFiles{}.Read(script, maxHead)
 	if err != nil {
-		return request, fmt.Errorf("the job file cannot be read: %w", err)
+		return request, nil, fmt.Errorf("the job file cannot be read: %w", err)
 	}
+	typed := map[string]bool{}
+	take := func(name, value string, byHand bool) { request.Options[name], typed[name] = value, byHand }
 	facts := job.Inspect(head)
 	if config.LegacyComments {
 		for name, value := range map[string]string{option.Image: facts.Legacy.Image, option.Workdir: facts.Legacy.Workdir} {
 			if value != "" {
-				request.Options[name] = value
+				take(name, value, false)
 			}
 		}
 	}
 	for _, directive := range facts.Directives {
 		if own, ok := strings.CutPrefix(directive.Name, "k8s-"); ok {
-			request.Options[own] = directive.Value
+			take(own, directive.Value, true)
 		} else {
 			request.Sbatch[directive.Name] = directive.Value
 		}
 	}
 	for _, name := range option.Names {
-		if value := os.Getenv(option.Variable(name)); value != "" {
-			request.Options[name] = value
+		if value := os.Getenv(option.Variable(name)); value != "" && name != option.Join { // that has none
+			take(name, value, false)
 		}
 	}
-	return request, nil
+	for name, value := range given {
+		take(name, value, true)
+	}
+	// What is set for all jobs of a shell does nothing without an image, as in sbatch; what was typed is a fault.
+	if _, hasImage := request.Options[option.Image]; !hasImage {
+		maps.DeleteFunc(request.Options, func(name, _ string) bool { return !typed[name] })
+	}
+	return request, refusedBefore(request, facts.Later), nil
+}
+
+// refusedBefore are the faults that the plugin finds in sbatch by itself (spank/submit.c, component_options.c).
+func refusedBefore(request submission.Request, later [][]job.Directive) (faults []string) {
+	if _, given := request.Sbatch["container"]; given {
+		faults = append(faults, option.Flag(option.Image)+" and --container exclude each other")
+	}
+	for i, directives := range later {
+		for _, directive := range directives {
+			name, own := strings.CutPrefix(directive.Name, "k8s-")
+			first, given := request.Options[name]
+			if !own || name == option.Join || given && first == directive.Value || os.Getenv(option.Variable(name)) != "" {
+				continue // the same, or the environment's word counts for all
+			}
+			faults = append(faults, fmt.Sprintf("%s: sbatch can give a job only its first component's: give it to the script's srun --het-group=%d, or set %s_HET_GROUP_%d for sbatch",
+				option.Flag(name), i+1, option.Variable(name), i+1))
+		}
+	}
+	return faults
 }

@@ -134,7 +134,7 @@ func Published(source ShapesSource) Check {
 		for _, shape := range shapes.Shapes {
 			nodes += shape.Count
 		}
-		return []Finding{good(about, "those of %d nodes are published, of %s", nodes, shapes.At.Format(time.RFC3339))}
+		return []Finding{good(about, "those of %d nodes are published; they last changed at %s", nodes, shapes.At.Format(time.RFC3339))}
 	}
 }
 

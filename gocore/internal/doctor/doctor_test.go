@@ -193,6 +193,21 @@ func TestRights(t *testing.T) {
 	assert.Equal(t, []Level{Fault}, found)
 }
 
+// What is to be done about a right that lacks is in the folder that gives it.
+func TestRightsNameTheFolder(t *testing.T) {
+	for do, account := range map[string]Account{
+		"kubectl apply -k deploy": Collector, "kubectl apply -k deploy/tenants": Tenants,
+		"kubectl apply -k deploy; kubectl apply -k deploy/tenants": CollectorOfTenants,
+	} {
+		_, all := levels(t, Rights(account, "slurm", func() (Asker, error) { return server{may: func(Right) bool { return false }}, nil }))
+		assert.Equal(t, do, all[0].Do, account.Name)
+	}
+	_, all := levels(t, Rights(CollectorOfTenants, "slurm", func() (Asker, error) {
+		return server{may: func(r Right) bool { return slices.Contains(Collector.Rights, r) }}, nil
+	}))
+	assert.Equal(t, "kubectl apply -k deploy/tenants", all[0].Do)
+}
+
 // The accounts are those of deploy/: each right of a role is in the account, and the other way round.
 func TestRightsAreThoseOfDeploy(t *testing.T) {
 	for files, account := range map[string]Account{

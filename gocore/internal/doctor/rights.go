@@ -4,6 +4,7 @@ package doctor
 
 import (
 	"context"
+	"slices"
 	"strings"
 )
 
@@ -59,6 +60,14 @@ func everywhere(texts ...string) []Right {
 
 func (r Right) String() string { return strings.TrimSpace(r.Verb + " " + r.Resource + " " + r.Name) }
 
+// from is the command that gives the right.
+func (r Right) from() string {
+	if r.Everywhere && r.Resource != "nodes" {
+		return "kubectl apply -k deploy/tenants"
+	}
+	return "kubectl apply -k deploy"
+}
+
 // Asker asks the API server as one account.
 type Asker interface {
 	// ServerVersion also shows that the server answers.
@@ -73,14 +82,14 @@ func Rights(account Account, namespace string, open func() (Asker, error)) Check
 		about := account.Name
 		asker, err := open()
 		if err != nil {
-			return []Finding{fault(about, "its kubeconfig: docs/operations.md", "%s", err)}
+			return []Finding{fault(about, "make its kubeconfig, owner and mode as README.md has them (Credentials)", "%s", err)}
 		}
 		version, err := asker.ServerVersion(ctx)
 		if err != nil {
 			return []Finding{fault(about, "the server's address and the token in its kubeconfig; the network from here", "the API server does not answer: %s", err)}
 		}
 		var found []Finding
-		var missing, excess []string
+		var missing, excess, from []string
 		ask := func(r Right, want bool, wrong *[]string) {
 			where := namespace
 			if r.Everywhere {
@@ -90,6 +99,9 @@ func Rights(account Account, namespace string, open func() (Asker, error)) Check
 				found = append(found, skipped(about, "", "whether it may %s cannot be asked: %s", r, err))
 			} else if may != want {
 				*wrong = append(*wrong, r.String())
+				if want && !slices.Contains(from, r.from()) {
+					from = append(from, r.from())
+				}
 			}
 		}
 		for _, r := range account.Rights {
@@ -99,7 +111,7 @@ func Rights(account Account, namespace string, open func() (Asker, error)) Check
 			ask(r, false, &excess)
 		}
 		if len(missing) > 0 {
-			found = append(found, fault(about, "kubectl apply -k deploy", "it may not in namespace %s: %s", namespace, strings.Join(missing, ", ")))
+			found = append(found, fault(about, strings.Join(from, "; "), "it may not in namespace %s: %s", namespace, strings.Join(missing, ", ")))
 		}
 		if len(excess) > 0 {
 			found = append(found, fault(about, "give it the token of the ServiceAccount in deploy/, and bind nothing else to that", "it may more than it must, in namespace %s: %s", namespace, strings.Join(excess, ", ")))

@@ -5,6 +5,7 @@ package job
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -12,8 +13,10 @@ import (
 type File struct {
 	// Interpreter is what follows "#!" on the first line, in words; empty: there is none.
 	Interpreter []string
-	// Directives are the options of the #SBATCH lines, in order.
+	// Directives are the options of the #SBATCH lines, in order; of a heterogeneous job the first
+	// component's. Later are those of the others.
 	Directives []Directive
+	Later      [][]Directive
 	// Legacy has the old comment lines; the last of a kind wins.
 	Legacy Legacy
 	// HasCommand: a line is there that is neither empty nor a comment.
@@ -39,18 +42,21 @@ func (l Legacy) Any() bool { return l != Legacy{} }
 
 // Given tells whether an #SBATCH line gives the long option.
 func (f File) Given(long string) bool {
-	for _, d := range f.Directives {
-		if d.Name == long {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(f.All(), func(d Directive) bool { return d.Name == long })
+}
+
+// All are the options of all components.
+func (f File) All() []Directive {
+	return append(slices.Clone(f.Directives), slices.Concat(f.Later...)...)
 }
 
 const sbatchMagic = "#SBATCH"
 
 // legacyKeys are the comment lines, in the order of legacyTarget.
-var legacyKeys = []string{"#K8S_IMAGE=", "#K8S_WORKDIR=", "#K8S_SCRIPT="}
+var legacyKeys = []string{"K8S_IMAGE", "K8S_WORKDIR", "K8S_SCRIPT"}
+
+// blanks of a legacy line, as in spank/legacy.c.
+const blanks = " \t\r\v\f"
 
 func (l *Legacy) target(key int) *string {
 	return []*string{&l.Image, &l.Workdir, &l.Script}[key]
@@ -69,7 +75,7 @@ func Inspect(head []byte) File {
 		case n == 1 && strings.HasPrefix(text, "#!"):
 			f.Interpreter = strings.Fields(text[2:])
 		case strings.HasPrefix(text, sbatchMagic):
-			f.Directives = append(f.Directives, directives(text[len(sbatchMagic):], n)...)
+			f.directives(text[len(sbatchMagic):], n)
 		case strings.HasPrefix(strings.TrimSpace(text), "#"):
 			f.legacy(text)
 		case strings.TrimSpace(text) != "":
@@ -78,6 +84,18 @@ func Inspect(head []byte) File {
 		}
 	}
 	return f
+}
+
+// directives takes the rest of an #SBATCH line, which may begin another component.
+func (f *File) directives(text string, line int) {
+	if words := strings.Fields(text); len(words) > 0 && (words[0] == "hetjob" || words[0] == "packjob") {
+		f.Later = append(f.Later, nil)
+	}
+	to := &f.Directives
+	if last := len(f.Later) - 1; last >= 0 {
+		to = &f.Later[last]
+	}
+	*to = append(*to, directives(text, line)...)
 }
 
 // faults are sbatch's own reasons to refuse, in its order, and an empty "#!".
@@ -105,10 +123,13 @@ func (f *File) faults(head []byte) {
 	}
 }
 
-// legacy takes one comment line; what it is not is left alone.
+// legacy takes one comment line; what it is not is left alone. Blanks around "#" and "=" do not
+// matter, as to the plugin, which reads these lines in sbatch (spank/legacy.c).
 func (f *File) legacy(line string) {
+	text := strings.Trim(strings.TrimPrefix(strings.Trim(line, blanks), "#"), blanks)
 	for i, key := range legacyKeys {
-		if value, found := strings.CutPrefix(line, key); found {
+		rest, found := strings.CutPrefix(text, key)
+		if value, given := strings.CutPrefix(strings.TrimLeft(rest, blanks), "="); found && given {
 			*f.Legacy.target(i) = unquoted(value)
 		}
 	}
@@ -116,7 +137,7 @@ func (f *File) legacy(line string) {
 
 // unquoted is the value of a legacy line: blanks around it, and a pair of quotes, go.
 func unquoted(value string) string {
-	value = strings.TrimSpace(value)
+	value = strings.Trim(value, blanks)
 	if n := len(value); n >= 2 && (value[0] == '"' || value[0] == '\'') && value[n-1] == value[0] {
 		return value[1 : n-1]
 	}

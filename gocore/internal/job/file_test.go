@@ -41,6 +41,13 @@ echo hello
 	assert.False(t, file.Given("partition"))
 }
 
+func TestInspectTellsComponentsApart(t *testing.T) {
+	file := Inspect([]byte("#!/bin/sh\n#SBATCH -n1\n#SBATCH hetjob\n#SBATCH -n2 --mem=1\n#SBATCH -t1\n#SBATCH packjob\n"))
+	assert.Equal(t, []Directive{{"ntasks", "1", 2}}, file.Directives)
+	assert.Equal(t, [][]Directive{{{"ntasks", "2", 4}, {"mem", "1", 4}, {"time", "1", 5}}, nil}, file.Later)
+	assert.True(t, file.Given("mem"))
+}
+
 func TestInspectRunsNothing(t *testing.T) {
 	t.Setenv("SECRET", "leak")
 	file := Inspect([]byte("#!/bin/sh\n#SBATCH --comment=$SECRET --name=`id` --x=$(id) -J '$SECRET'\n"))
@@ -53,7 +60,19 @@ func TestInspectWithoutCommand(t *testing.T) {
 	assert.False(t, file.HasCommand)
 	assert.Equal(t, Legacy{Image: "alpine"}, file.Legacy)
 	assert.True(t, file.Legacy.Any())
-	assert.False(t, Inspect([]byte("#!/bin/bash\n# K8S_IMAGE=x\n #K8S_IMAGE=x\n")).Legacy.Any())
+}
+
+// The plugin reads them in sbatch (tests/c/spank_legacy_test.c); validate and render must find the same.
+func TestLegacyFormsAreThePlugins(t *testing.T) {
+	for text, want := range map[string]Legacy{
+		"  # K8S_IMAGE =  a:1  \r\n":                  {Image: "a:1"},
+		"#K8S_IMAGE=\"a b\"\n#K8S_WORKDIR='/w d'":     {Image: "a b", Workdir: "/w d"},
+		"#K8S_IMAGE=\"a\n":                            {Image: `"a`},
+		"#K8S_IMAGE=a=b\n\t#\tK8S_SCRIPT\t=\t/s.sh\n": {Image: "a=b", Script: "/s.sh"},
+		"#K8S_IMAGES=a\n#K8S_IMAGE\n#K8S_IMAGE a\n##K8S_IMAGE=a\n#xK8S_IMAGE=a\n#k8s_image=a\n": {},
+	} {
+		assert.Equal(t, want, Inspect([]byte("#!/bin/sh\n"+text)).Legacy, "%q", text)
+	}
 }
 
 func TestInspectFaults(t *testing.T) {

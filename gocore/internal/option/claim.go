@@ -92,7 +92,8 @@ func claimSize(flag, value, word string) (resource.Quantity, error) {
 	case size.Cmp(mostClaim) > 0:
 		return resource.Quantity{}, fault(flag, value, "%q is more than any storage has", word)
 	}
-	return *resource.NewQuantity(size.Value(), resource.BinarySI), nil
+	size.RoundUp(0) // whole bytes, in the unit that was typed
+	return size, nil
 }
 
 // claimOfJob reads what stands behind "job".

@@ -150,8 +150,9 @@ func TestBuildRefusesVolumes(t *testing.T) {
 			`--k8s-pvc: this site keeps no volume of a job: "1Gi"`},
 		"none was kept": {"", "job:3", func(in *Input) { in.Site.Claims.Keep = site.Duration{} },
 			`--k8s-pvc: this site keeps no volume of a job: "job:3"`},
-		"another's path": {"tmp:/scratch", "job:3", nil, `--k8s-pvc: the mount point is also that of volume "tmp": "/scratch"`},
-		"no claims":      {"", "1Gi", func(in *Input) { in.Site.Claims.Allowed = false }, `--k8s-pvc: this site does not offer it: "1Gi"`},
+		"another's path":  {"tmp:/scratch", "job:3", nil, `--k8s-pvc: the mount point is also that of volume "tmp": "/scratch"`},
+		"as it was typed": {"", "200G", nil, `--k8s-pvc: more than the site's 100Gi: "200G"`},
+		"no claims":       {"", "1Gi", func(in *Input) { in.Site.Claims.Allowed = false }, `--k8s-pvc: this site does not offer it: "1Gi"`},
 	} {
 		_, err := Build(withVolumes(t, c.mounts, c.claim, c.change))
 		assert.ErrorContains(t, err, c.want, name)

@@ -72,7 +72,7 @@ func (f *jobFile) directives() map[string]string {
 	if f == nil || f.made {
 		return given
 	}
-	for _, d := range f.facts.Directives {
+	for _, d := range f.facts.All() {
 		given[d.Name] = d.Value
 	}
 	return given
