@@ -60,6 +60,17 @@ class Test(CommandsTest):
         _, out, _ = self.bridge().run("printf '1\\n2\\n3\\n' | while read job; do squeue -j $job; done")
         self.assertEqual(out, "job 1\njob 2\njob 3\n")
 
+    def test_srun_that_reads_nothing_leaves_a_loop_its_input(self):
+        self.command("srun", 'for last; do :; done; echo "job $last"; cat >/dev/null\n')
+        for before, want in (("--input=none", True), ("--input none", True), ("-N1 -inone", True), ("-n 2 -l -i none", True),
+                             ("-i/dev/null", True), ("-k --immediate -I5 --input /dev/null", True), ("--input=all", False),
+                             ("-i0", False), ("", False), ("tool --input=none", False), ("-n 2 tool -i none", False),
+                             ("-l tool -inone", False), ("-- -inone", False), ("--wait 5 --input=none", True)):
+            _, out, _ = self.bridge().run("printf '1\\n2\\n' | while read job; do srun %s $job; done" % before)
+            self.assertEqual(out, "job 1\njob 2\n" if want else "job 1\n", before)
+        _, out, _ = self.bridge().run("export SLURM_STDINMODE=none; printf '1\\n2\\n' | while read job; do srun $job; done")
+        self.assertEqual(out, "job 1\njob 2\n")
+
     def test_a_pipe_that_closes(self):
         self.command("sinfo", "while :; do echo y; done\n")
         _, out, err = self.bridge().run("sinfo | head -1; echo next")
@@ -90,6 +101,13 @@ class Test(CommandsTest):
         _, out, _ = self.bridge().run("cd %s; sbatch -N 2 ./job.sh word" % self.directory)
         self.assertEqual(out, "4 -N 2\nword\n#!/bin/sh\necho hello\njob.sh\n")
         self.assertFalse(os.path.exists(os.path.dirname(read_text(self.path("at")).strip())))
+
+    def test_script_of_sbatch_behind_shortened_options(self):
+        self.command("sbatch", 'echo "$#"; for last; do :; done; cat "$last"\n')
+        write_text(self.path("job.sh"), "echo hello\n")
+        for before, count in (("--requ", 2), ("--parsa -H", 3), ("--cons fast", 3), ("--constraint fast", 3), ("--exclus", 2), ("-I5", 2)):
+            _, out, _ = self.bridge().run("cd %s; sbatch %s job.sh < /dev/null" % (self.directory, before))
+            self.assertEqual(out, "%d\necho hello\n" % count, before)
 
     def test_script_of_sbatch_with_components(self):
         self.command("sbatch", 'echo "$1 $2 $3 ${4##*/}"; cat "$4"\n')

@@ -15,7 +15,7 @@ PODINIT_TEST_OUT := $(PODINIT_OUT)/tests/podinit
 
 PODINIT_FLAGS := -std=gnu11 -DPODINIT_VERSION='"$(PODINIT_VERSION)"' -Wall -Wextra -Werror -Wshadow
 # Small: podinit travels in a ConfigMap and is compared before each launch.
-PODINIT_STATIC := -Os -static -s -ffunction-sections -fdata-sections -Wl,--gc-sections
+PODINIT_STATIC := -Os -static -s -ffunction-sections -fdata-sections -fno-asynchronous-unwind-tables -Wl,--gc-sections
 PODINIT_SANITIZE := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 
 .PHONY: podinit relay test-c-podinit
