@@ -38,7 +38,7 @@
 //	daemon stop|kill|start|restart NAME...   daemons of the cluster; what was stopped is started at the end
 //	node up|down NAME                  a Kubernetes node comes, or is gone for good; it is up again at the end
 //	only NODE|all|none                 this Kubernetes node alone takes new Pods, until the end of the script
-//	site [FILE]                        k8s.yaml is the cluster's own with FILE behind it, until the script ends
+//	site [FILE]                        k8s.yaml is the cluster's own with FILE's top keys, until the script ends
 //	afterwards COMMAND...              run as root at the script's end, however it ends
 //	unqueued [-t D]                    no job of this script is in the queue
 //	nodes-fine                         no node drained or down, no job held, no Pod of this script's jobs left

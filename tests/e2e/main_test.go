@@ -27,7 +27,7 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	code := m.Run()
-	note("came to its end")
+	note("E2E_FAILED", "came to its end")
 	os.Exit(code)
 }
 

@@ -10,10 +10,10 @@ import (
 	"os"
 )
 
-// note tells who runs the tests a line in the file of E2E_FAILED: TEST/NAME of a script that failed, "ran TEST/NAME" of
-// one that passed, and "came to its end" behind all of them.
-func note(line string) {
-	name := os.Getenv("E2E_FAILED")
+// note tells who runs the tests a line, in the file that the variable names. E2E_FAILED: TEST/NAME of a script that failed,
+// "ran TEST/NAME" of one that passed, and "came to its end" behind all of them. E2E_SUMMARY: what a person reads last.
+func note(variable, line string) {
+	name := os.Getenv(variable)
 	if name == "" {
 		return
 	}
@@ -23,6 +23,6 @@ func note(line string) {
 		err = errors.Join(err, file.Close())
 	}
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "e2e: E2E_FAILED:", err)
+		fmt.Fprintln(os.Stderr, "e2e: "+variable+":", err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -46,6 +47,18 @@ type shim struct {
 	*testing.T
 	turns *turns // nil: one after the other
 	began *time.Time
+	why   *string // testscript's line on where and why a script failed
+}
+
+var failLine = regexp.MustCompile(`(?m)^FAIL: (.*)$`)
+
+// Log gets all that a script told, when it has ended.
+func (s shim) Log(args ...any) {
+	s.T.Helper()
+	if found := failLine.FindStringSubmatch(fmt.Sprint(args...)); found != nil {
+		*s.why = ": " + found[1]
+	}
+	s.T.Log(args...)
 }
 
 func (s shim) Parallel() {
@@ -67,18 +80,19 @@ func (s shim) Run(name string, f func(testscript.T)) {
 			fmt.Println(t.Name())
 			return
 		}
-		began := time.Now()
+		began, why := time.Now(), ""
 		defer func() {
 			outcome := "ok    "
 			if t.Failed() {
 				outcome = "FAILED"
-				note(t.Name())
+				note("E2E_FAILED", t.Name())
+				note("E2E_SUMMARY", "FAILED "+t.Name()+why)
 			} else {
-				note("ran " + t.Name())
+				note("E2E_FAILED", "ran "+t.Name())
 			}
 			// At once, while -v tells of scripts beside each other only when all of them have ended.
-			fmt.Printf("%s %6.1fs %s\n", outcome, time.Since(began).Seconds(), name)
+			fmt.Printf("%s %6.1fs %s%s\n", outcome, time.Since(began).Seconds(), name, why)
 		}()
-		f(shim{t, s.turns, &began})
+		f(shim{t, s.turns, &began, &why})
 	})
 }

@@ -5,6 +5,7 @@
 package e2e
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,13 +14,14 @@ import (
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+	"sigs.k8s.io/yaml"
 )
 
 // siteFile is the cluster's k8s.yaml.
 func siteFile() string { return filepath.Join(lab.Dir, "etc/k8s.yaml") }
 
-// cmdSite adds a file to the cluster's own configuration, in place of what an earlier call
-// added; the cluster's own is back at the script's end.
+// cmdSite gives the cluster's own configuration the top keys of a file, in place of what an
+// earlier call gave; the cluster's own is back at the script's end.
 func cmdSite(ts *testscript.TestScript, neg bool, args []string) {
 	need(ts, len(args) <= 1 && !neg, "site [FILE]")
 	w := worldOf(ts)
@@ -28,12 +30,23 @@ func cmdSite(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Check(err)
 		w.site = text
 	}
-	text := slices.Clone(w.site)
+	text := w.site
 	if len(args) == 1 {
-		text = append(text, ts.ReadFile(args[0])...)
+		var err error
+		text, err = withKeys(text, []byte(ts.ReadFile(args[0])))
+		ts.Check(err)
 	}
 	ts.Check(writeSite(text))
 	ts.Check(ts.Exec("slurm-k8s", "check-config", siteFile()))
+}
+
+// withKeys is a YAML text with the top keys of another, in place of its own of that name.
+func withKeys(text, keys []byte) ([]byte, error) {
+	var site map[string]any
+	if err := errors.Join(yaml.Unmarshal(text, &site), yaml.Unmarshal(keys, &site)); err != nil {
+		return nil, err
+	}
+	return yaml.Marshal(site)
 }
 
 // writeSite puts a whole file in the place of the old one: jobs of others read it meanwhile.
