@@ -24,7 +24,7 @@ func main() {
 	only := flag.String("only", "", "kinds of faults, with commas between; all if empty")
 	none := flag.String("not", "", "kinds of faults that are left out")
 	longest := flag.Duration("longest", 0, "no fault lasts longer than that, if it can; 0: as their kinds have it")
-	short := flag.Bool("short", false, "a run of five minutes, for every day: with the day as its seed, where these flags do not say other: "+strings.Join(shortRun, " "))
+	short := flag.Bool("short", false, "a run of four minutes, for every day: with the day as its seed, where these flags do not say other: "+strings.Join(shortRun, " "))
 	list := flag.Bool("list", false, "print the kinds of faults and jobs, and the plan, and run nothing")
 	flag.Parse()
 	if flag.NArg() > 0 {
