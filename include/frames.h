@@ -76,7 +76,10 @@ enum k8s_frame_type {
 	 * from a core for its --orphan-timeout. */
 	K8S_FRAME_HEARTBEAT = 5,
 	/* relay -> core -> podinit; payload: u32 signal number (Linux's).
-	 * To the task's process alone, unless flags widen it. */
+	 * To the task's process alone, unless flags widen it.
+	 * core -> podinit: offset is the order's number in the session, from 1 on; what a
+	 * broken connection may not have brought is said again, and podinit ignores numbers
+	 * that are not above the last one's. A heartbeat behind it tells that it came. */
 	K8S_FRAME_SIGNAL = 6,
 	/* relay -> core -> podinit; payload: u16 rows, u16 columns. */
 	K8S_FRAME_WINSIZE = 7,

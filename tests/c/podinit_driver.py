@@ -253,8 +253,8 @@ class Core:
     def shell(self, script, **kwargs):
         self.run("/bin/sh", "-c", script, **kwargs)
 
-    def signal(self, number, task=0, flags=0):
-        self.send(wire.SIGNAL, int(number).to_bytes(4, "big"), task=task, flags=flags)
+    def signal(self, number, task=0, flags=0, order=0):
+        self.send(wire.SIGNAL, int(number).to_bytes(4, "big"), task=task, flags=flags, offset=order)
 
     def read(self, what):
         """Reads once; False at the connection's end."""

@@ -94,6 +94,23 @@ class Signals(PodinitTest):
         self.assertEqual(core.finish(), 4)
         self.assertEqual(step.text(), "ready\nusr1\nterm\n")
 
+    def test_an_order_that_is_said_again_is_done_once(self):
+        step, core = self.begin()
+        core.shell("trap 'echo usr1' USR1; trap 'echo usr2' USR2; echo ready; while :; do read x; done")
+        core.until_text("ready")
+        core.signal(signal.SIGUSR1, order=1)
+        core.until_text("usr1")
+        core = step.connect()
+        core.signal(signal.SIGUSR1, order=1)
+        core.signal(signal.SIGUSR2, order=2)
+        core.until_text("usr2")
+        core.signal(signal.SIGKILL, order=2)
+        core.signal(signal.SIGKILL, flags=wire.EVERY, order=1)
+        core.beat(1)
+        core.signal(signal.SIGTERM, order=9)
+        self.assertEqual(core.finish(), 143)
+        self.assertEqual(step.text(), "ready\nusr1\nusr2\n")
+
     def test_to_the_task_alone_and_to_its_group(self):
         step, core = self.begin()
         core.shell("sh -c 'trap \"echo child\" USR1; echo ready; while :; do read x; done' & "

@@ -188,6 +188,53 @@ func TestSignals(t *testing.T) {
 	})
 }
 
+// What a pump took with it when it died is sent again, and done once.
+func TestSignalsOfADyingPump(t *testing.T) {
+	inBubble(t, 1, func(t *testing.T, w *world) {
+		require.NoError(t, w.start())
+		hears := func(yes bool) { w.podinit.read(func() { w.podinit.deaf = !yes }) }
+		usr1, usr2, tstp := taskSignal{0, Signal{10, 0}}, taskSignal{0, Signal{12, 0}}, taskSignal{0, Signal{sigTSTP, 0}}
+		stop, cont := taskSignal{TaskAll, Signal{sigSTOP, FlagEvery}}, taskSignal{TaskAll, Signal{sigCONT, FlagEvery}}
+		w.session.Signal(0, usr1.signal)
+		time.Sleep(time.Second)
+		hears(false)
+		w.session.Signal(0, usr2.signal)
+		synctest.Wait()
+		require.NoError(t, w.models[0].w.Write(tstp.signal.frame(socketTask)))
+		time.Sleep(2 * time.Second) // Slurm's grace
+		w.models[0].freeze(true)
+		time.Sleep(10 * time.Second)
+		w.podinit.read(func() { require.Equal(t, []taskSignal{usr1}, w.podinit.signals) })
+		w.podinit.kill()
+		hears(true)
+		time.Sleep(time.Minute)
+		w.podinit.read(func() { require.Equal(t, []taskSignal{usr1, usr2, tstp, stop}, w.podinit.signals) })
+		hears(false)
+		w.models[0].freeze(false)
+		time.Sleep(10 * time.Second)
+		w.podinit.kill()
+		hears(true)
+		time.Sleep(time.Minute)
+		w.podinit.read(func() { require.Equal(t, []taskSignal{usr1, usr2, tstp, stop, cont}, w.podinit.signals) })
+		w.session.mu.Lock()
+		require.Empty(t, w.session.unsure)
+		w.session.mu.Unlock()
+		w.noFaults()
+	})
+}
+
+// A flood that podinit does not answer does not grow without bound.
+func TestOrdersThatAreKept(t *testing.T) {
+	s := NewSession(Config{})
+	for range 2 * maxUnsure {
+		s.issue(taskSignal{0, Signal{10, 0}})
+	}
+	require.Len(t, s.unsure, maxUnsure)
+	require.Equal(t, uint64(2*maxUnsure), s.unsure[maxUnsure-1].number)
+	s.came(1)
+	require.Len(t, s.unsure, maxUnsure, "none of them was written")
+}
+
 // Signals before Forward are the caller's.
 func TestSignalsBeforeForward(t *testing.T) {
 	inBubble(t, 1, func(t *testing.T, w *world) {

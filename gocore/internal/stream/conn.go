@@ -113,6 +113,9 @@ func (s *Session) reset(inputs map[uint32]uint64) {
 		t.input = inputs[t.relay.task]
 		t.relay.rewind()
 	}
+	for i := range s.unsure {
+		s.unsure[i].beat = 0
+	}
 }
 
 // touchAll lets the writing loop look at every task. Without mu.

@@ -121,7 +121,10 @@ func (c *conn) take(f Frame) error {
 	s := c.s
 	switch f.Type {
 	case TypeHeartbeat:
-		return nil // it was heard, that is all
+		if f.Flags&FlagReply != 0 {
+			s.came(f.Offset)
+		}
+		return nil
 	case TypeStart:
 		s.mu.Lock()
 		defer s.mu.Unlock()

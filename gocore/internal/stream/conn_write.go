@@ -69,6 +69,7 @@ type outgoing struct {
 	beat     bool
 	beats    uint64
 	started  bool // START was sent on this connection
+	resumed  bool // the orders that the last one may not have brought were sent on this one
 	again    bool // there is more
 	detached bool
 	work     []*task
@@ -81,8 +82,7 @@ func (o *outgoing) pass() error {
 	o.again = false
 	if o.beat {
 		o.beat = false
-		o.beats++
-		_ = o.w.queue(Frame{Type: TypeHeartbeat, Task: TaskAll, Offset: o.beats})
+		o.heartbeat()
 	}
 	s := o.s
 	s.mu.Lock()
@@ -112,7 +112,7 @@ func (o *outgoing) pass() error {
 	}
 	o.work = o.work[:copy(o.work, o.work[done:])]
 	o.again = o.again || len(o.work) > 0
-	signals, stop := o.orders()
+	o.orders()
 	detach := s.detach && !o.again && s.caughtUp()
 	if detach {
 		_ = o.w.queue(Frame{Type: TypeDetach, Task: TaskAll})
@@ -123,8 +123,6 @@ func (o *outgoing) pass() error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.signals = s.signals[:copy(s.signals, s.signals[signals:])]
-	s.stop.sent = stop
 	s.detached = s.detached || detach
 	o.detached = detach
 	if !o.again {
@@ -179,23 +177,48 @@ func (s *Session) touchLater(t *task) {
 	}
 }
 
-// orders queues signals, and says how many and whether the tasks are stopped
-// once they are written; with Session.mu.
-func (o *outgoing) orders() (signals int, stopped bool) {
+// orders queues signals, first those that the last connection may not have brought; with Session.mu.
+func (o *outgoing) orders() {
 	s := o.s
 	if !s.started {
-		return 0, s.stop.sent
+		return
+	}
+	known := s.ordered
+	if !o.resumed {
+		o.resumed, known = true, 0
 	}
 	if s.stop.sent && !s.stop.want {
-		_ = o.w.queue(Signal{sigCONT, FlagEvery}.frame(TaskAll))
+		s.issue(taskSignal{TaskAll, Signal{sigCONT, FlagEvery}})
 	}
-	for _, q := range s.signals {
-		_ = o.w.queue(q.signal.frame(q.task))
+	for _, signal := range s.signals {
+		s.issue(signal)
 	}
+	s.signals = s.signals[:0]
 	if s.stop.want && !s.stop.sent {
-		_ = o.w.queue(Signal{sigSTOP, FlagEvery}.frame(TaskAll))
+		s.issue(taskSignal{TaskAll, Signal{sigSTOP, FlagEvery}})
 	}
-	return len(s.signals), s.stop.want
+	s.stop.sent = s.stop.want
+	queued := false
+	for i := range s.unsure {
+		order := &s.unsure[i]
+		if order.number <= known {
+			continue
+		}
+		order.beat = o.beats + 1
+		frame := order.signal.frame(order.task)
+		frame.Offset = order.number
+		_ = o.w.queue(frame)
+		queued = true
+	}
+	if queued {
+		o.heartbeat() // its answer says that they have come
+	}
+}
+
+// heartbeat queues one more.
+func (o *outgoing) heartbeat() {
+	o.beats++
+	_ = o.w.queue(Frame{Type: TypeHeartbeat, Task: TaskAll, Offset: o.beats})
 }
 
 // task sends what there is for one task, and says whether there is more; with

@@ -16,20 +16,22 @@ type podinitModel struct {
 	window uint64
 	pieces []uint64 // the most that a frame carries, on one connection after the other
 
-	mu       sync.Mutex
-	cond     *sync.Cond
-	state    uint32
-	launches []byte
-	tasks    []*taskModel
-	commands *taskModel // the pseudo task; nil: none
-	signals  []taskSignal
-	sizes    []Winsize
-	detached bool
-	beats    int
-	faults   []error
-	current  io.ReadWriteCloser
-	starts   int
-	met      int
+	mu        sync.Mutex
+	cond      *sync.Cond
+	state     uint32
+	launches  []byte
+	tasks     []*taskModel
+	commands  *taskModel // the pseudo task; nil: none
+	signals   []taskSignal
+	sizes     []Winsize
+	detached  bool
+	beats     int
+	signalled uint64 // the last order taken
+	deaf      bool   // what comes is lost, as in a pump that dies
+	faults    []error
+	current   io.ReadWriteCloser
+	starts    int
+	met       int
 }
 
 type taskModel struct {
@@ -232,6 +234,9 @@ func (t *taskModel) next(task uint32, window, piece uint64) (Frame, bool) {
 
 // take takes a frame of the core's; with mu.
 func (p *podinitModel) take(f Frame, replies chan Frame) error {
+	if p.deaf {
+		return nil
+	}
 	switch f.Type {
 	case TypeHeartbeat:
 		p.beats++
@@ -265,6 +270,13 @@ func (p *podinitModel) take(f Frame, replies chan Frame) error {
 	}
 	if f.Type == TypeSignal {
 		s, err := parseSignal(f)
+		if f.Offset == 0 {
+			return p.fault("%s without a number", s)
+		}
+		if f.Offset <= p.signalled {
+			return err
+		}
+		p.signalled = f.Offset
 		p.signals = append(p.signals, taskSignal{f.Task, s})
 		return err
 	}

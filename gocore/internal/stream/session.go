@@ -80,8 +80,10 @@ type Session struct {
 	started    bool // podinit said so
 	neverStart bool // podinit ended before
 
-	signals  []taskSignal
-	stop     flagOnce // SIGSTOP: want is what should be, sent what podinit knows
+	signals  []taskSignal // not yet written
+	unsure   []sentOrder  // written, and podinit has not said that they came; the oldest first
+	ordered  uint64       // the last one's number
+	stop     flagOnce     // SIGSTOP: want is what should be, sent what was ordered last
 	detach   bool
 	detached bool // DETACH was written
 }
@@ -109,6 +111,32 @@ type task struct {
 type taskSignal struct {
 	task   uint32
 	signal Signal
+}
+
+// sentOrder is a signal on its way to podinit, which does what bears one number once, however often it comes.
+type sentOrder struct {
+	taskSignal
+	number uint64 // from 1 on
+	beat   uint64 // the heartbeat behind it on the present connection; 0: it was not yet written there
+}
+
+// maxUnsure is how many orders are kept to be sent again; a flood may have more on its way, of which the older ones have most likely come.
+const maxUnsure = 1024
+
+// issue gives a signal its number; with mu.
+func (s *Session) issue(signal taskSignal) {
+	s.ordered++
+	s.unsure = append(s.unsure, sentOrder{taskSignal: signal, number: s.ordered})
+	if many := len(s.unsure) - maxUnsure; many > 0 {
+		s.unsure = slices.Delete(s.unsure, 0, many)
+	}
+}
+
+// came notes that podinit has read all that was written before a heartbeat. Without mu.
+func (s *Session) came(beat uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.unsure = slices.DeleteFunc(s.unsure, func(o sentOrder) bool { return o.beat > 0 && o.beat <= beat })
 }
 
 // NewSession makes a session of relays that have said hello, or not yet. A relay
@@ -247,7 +275,7 @@ func (s *Session) StartSent() bool {
 }
 
 // Signal queues a signal for podinit; TaskAll with FlagEvery, or a task. It is
-// sent once the tasks have started, in order, and once unless a write fails. One
+// done once the tasks have started, in order, and once, whatever becomes of pumps. One
 // that comes while 64 of its task wait is dropped and logged, but KILL.
 func (s *Session) Signal(task uint32, sig Signal) {
 	s.mu.Lock()
